@@ -70,10 +70,44 @@ func TestPolicyChanges(t *testing.T) {
 			}
 			created := p.Create(event.TypedCreateEvent[*berthv1alpha1.PropagationPolicy]{Object: after})
 			deleted := p.Delete(event.TypedDeleteEvent[*berthv1alpha1.PropagationPolicy]{Object: after})
-			if created != tc.ours || deleted != tc.ours {
-				t.Errorf("creation makes a pass: %t, deletion: %t, want %t", created, deleted, tc.ours)
+			if created != tc.ours || !deleted {
+				t.Errorf("creation makes a pass: %t, want %t; deletion: %t, want true", created, tc.ours, deleted)
 			}
 		})
+	}
+}
+
+// A feed that is kept from being divided by the policy of somebody else says what to do about it.
+func TestWhatIsDoneAboutAPolicyInTheWayMakesAPass(t *testing.T) {
+	policy := func(change func(*berthv1alpha1.PropagationPolicy)) *berthv1alpha1.PropagationPolicy {
+		p := &berthv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{
+			OwnerReferences: []metav1.OwnerReference{{Kind: "ClusterPropagationPolicy", UID: "1", Controller: new(true)}},
+		}}
+		change(p)
+		return p
+	}
+	tests := map[string]struct {
+		change func(*berthv1alpha1.PropagationPolicy)
+		want   bool
+	}{
+		"another weight": {func(p *berthv1alpha1.PropagationPolicy) { p.Generation = 2 }, false},
+		"an annotation":  {func(p *berthv1alpha1.PropagationPolicy) { p.Annotations = map[string]string{"a": "b"} }, false},
+		"its owner":      {func(p *berthv1alpha1.PropagationPolicy) { p.OwnerReferences = nil }, true},
+		"what it is about": {func(p *berthv1alpha1.PropagationPolicy) {
+			p.Spec.ResourceSelectors = []berthv1alpha1.ResourceSelector{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}}
+		}, true},
+	}
+	before, p := policy(func(*berthv1alpha1.PropagationPolicy) {}), policyChanges()
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			e := event.TypedUpdateEvent[*berthv1alpha1.PropagationPolicy]{ObjectOld: before, ObjectNew: policy(tc.change)}
+			if got := p.Update(e); got != tc.want {
+				t.Errorf("the change makes a pass: %t, want %t", got, tc.want)
+			}
+		})
+	}
+	if !p.Delete(event.TypedDeleteEvent[*berthv1alpha1.PropagationPolicy]{Object: before}) {
+		t.Error("its deletion makes no pass")
 	}
 }
 

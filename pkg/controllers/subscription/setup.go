@@ -165,7 +165,7 @@ func workloadSource[T client.Object](c cache.Cache, r *Reconciler, object T) sou
 }
 
 // policyChanges lets those events of the policies of Subscriptions pass that tell of something that
-// Berth wrote.
+// Berth wrote, and of any policy those after which it may be no longer in the way of one.
 func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] {
 	ours := func(policy *berthv1alpha1.PropagationPolicy) bool {
 		owner := metav1.GetControllerOfNoCopy(policy)
@@ -173,13 +173,12 @@ func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] 
 	}
 	return predicate.TypedFuncs[*berthv1alpha1.PropagationPolicy]{
 		CreateFunc:  func(e event.TypedCreateEvent[*berthv1alpha1.PropagationPolicy]) bool { return ours(e.Object) },
-		DeleteFunc:  func(e event.TypedDeleteEvent[*berthv1alpha1.PropagationPolicy]) bool { return ours(e.Object) },
 		GenericFunc: func(e event.TypedGenericEvent[*berthv1alpha1.PropagationPolicy]) bool { return ours(e.Object) },
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.PropagationPolicy]) bool {
 			before, after := e.ObjectOld, e.ObjectNew
-			return (ours(before) || ours(after)) && (before.Generation != after.Generation ||
-				!maps.Equal(before.Annotations, after.Annotations) ||
-				!apiequality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences))
+			return !apiequality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences) ||
+				!apiequality.Semantic.DeepEqual(before.Spec.ResourceSelectors, after.Spec.ResourceSelectors) ||
+				ours(after) && (before.Generation != after.Generation || !maps.Equal(before.Annotations, after.Annotations))
 		},
 	}
 }
