@@ -22,6 +22,7 @@ func TestPodChanged(t *testing.T) {
 		"an annotation":    {func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} }, false},
 		"another label":    {func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }, false},
 		"a condition":      {func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled}} }, false},
+		"its gates end":    {func(p *corev1.Pod) { p.Spec.SchedulingGates = nil }, true},
 		"its node":         {func(p *corev1.Pod) { p.Spec.NodeName = "n" }, true},
 		"it terminates":    {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Unix(1, 0)) }, true},
 		"it has finished":  {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
@@ -30,7 +31,8 @@ func TestPodChanged(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			before, after := &corev1.Pod{}, &corev1.Pod{}
+			before := &corev1.Pod{Spec: corev1.PodSpec{SchedulingGates: []corev1.PodSchedulingGate{{Name: "later"}}}}
+			after := before.DeepCopy()
 			tc.change(after)
 			if got := podChanged(before, after); got != tc.want {
 				t.Errorf("podChanged = %t, want %t", got, tc.want)

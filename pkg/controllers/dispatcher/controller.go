@@ -125,7 +125,7 @@ func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
 // wants its seat.
 func podChanged(before, after *corev1.Pod) bool {
 	return before.Spec.NodeName != after.Spec.NodeName || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		before.Status.Phase != after.Status.Phase ||
+		before.Status.Phase != after.Status.Phase || len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates) ||
 		before.Labels[berthv1alpha1.HomeSchedulerLabel] != after.Labels[berthv1alpha1.HomeSchedulerLabel]
 }
 

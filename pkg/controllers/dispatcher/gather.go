@@ -122,7 +122,7 @@ func (in *input) addClusters() {
 }
 
 // listWaiting returns the pods that wait for one of Berth's schedulers, by namespace and then by
-// name.
+// name. Those with a scheduling gate do not wait yet: nobody tries them.
 func (r *Reconciler) listWaiting(ctx context.Context) (map[string][]*corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
@@ -131,7 +131,7 @@ func (r *Reconciler) listWaiting(ctx context.Context) (map[string][]*corev1.Pod,
 	waiting := map[string][]*corev1.Pod{}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if workload.Pending(pod) && slices.Contains(r.SchedulerNames, pod.Spec.SchedulerName) {
+		if workload.Tried(pod) && slices.Contains(r.SchedulerNames, pod.Spec.SchedulerName) {
 			waiting[pod.Namespace] = append(waiting[pod.Namespace], pod)
 		}
 	}

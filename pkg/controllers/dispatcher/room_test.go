@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -130,5 +131,21 @@ func TestAPassAsksABoundedNumberOfQuestions(t *testing.T) {
 			t.Fatalf("%d pods are at a, want %d", got, want)
 		}
 		h.clock.Step(2 * time.Second)
+	}
+}
+
+// No scheduler tries a pod that has a gate, so it is not given a seat that another one could have.
+func TestAPodWithAGateTakesNoSeat(t *testing.T) {
+	objects := append(two(busy("c3-0"), busy("c3-1")), web(2)...)
+	for _, o := range objects {
+		if policy, ok := o.(*berthv1alpha1.PropagationPolicy); ok {
+			policy.Spec.Placement.StaticWeightList = []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{"c1", "c3"}, Weight: 1}}
+		}
+	}
+	h := newHarness(t, append(objects,
+		pod("gated", ofWeb, at("a"), asking("1"), func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "later"}} }),
+		pod("p", ofWeb, at("b"), unschedulable, asking("1")))...)
+	if got := h.homeWithinAMinute(); got != "a" {
+		t.Errorf("home %q, want a, which has a free seat and room", got)
 	}
 }
