@@ -81,10 +81,11 @@ type Reconciler struct {
 	// History remembers which pods get which home; nil for nothing.
 	History *history.Background
 
-	// What the last pass remembers: pods that wait, by their UID, and policies, by namespace.
-	// Passes do not overlap.
-	waits    map[types.UID]dispatch.Wait
-	compiled map[string]policy.Set
+	// What the last pass remembers: pods that wait, by their UID, those that it has put off asking
+	// for, and policies, by namespace. Passes do not overlap.
+	waits     map[types.UID]dispatch.Wait
+	postponed []types.UID
+	compiled  map[string]policy.Set
 	// changes counts those of Schedulers, Clusters and policies, by which a pod may find a node.
 	changes atomic.Uint64
 }
@@ -147,9 +148,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if err != nil || in == nil {
 		return reconcile.Result{}, err
 	}
-	p := newPass(in, r.waits)
+	p := newPass(in, r.waits, r.postponed)
 	changes := p.decide()
-	r.waits, r.compiled = p.round.Waits(), map[string]policy.Set{}
+	r.waits, r.postponed, r.compiled = p.round.Waits(), p.postponed, map[string]policy.Set{}
 	for i := range in.namespaces {
 		r.compiled[in.namespaces[i].name] = in.namespaces[i].policies
 	}

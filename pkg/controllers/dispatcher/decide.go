@@ -27,14 +27,18 @@ type pass struct {
 	// rooms are the nodes that have room for pods, and err the first failure to find out.
 	rooms map[like][]string
 	err   error
+	// turns are those whose turn it is to be asked for, and postponed are the pods that the bound on
+	// questions keeps from it.
+	turns     sets.Set[like]
+	postponed []types.UID
 }
 
 // newPass returns a pass that has decided nothing yet. What the pass before remembers of pods is in
-// waits.
-func newPass(in *input, waits map[types.UID]dispatch.Wait) *pass {
+// waits, and which it has put off asking for in postponed.
+func newPass(in *input, waits map[types.UID]dispatch.Wait, postponed []types.UID) *pass {
 	p := &pass{
 		input: in, round: dispatch.NewRound(in.now, in.state, in.schedulers, waits), pods: map[types.UID]*corev1.Pod{},
-		rooms: map[like][]string{},
+		rooms: map[like][]string{}, turns: sets.Set[like]{},
 	}
 	for i := range in.namespaces {
 		for _, pod := range in.namespaces[i].waiting {
@@ -42,6 +46,7 @@ func newPass(in *input, waits map[types.UID]dispatch.Wait) *pass {
 			p.round.Count(podOf(pod))
 		}
 	}
+	p.takeTurns(postponed, waits)
 	return p
 }
 

@@ -94,8 +94,23 @@ func likeOf(pod *corev1.Pod) like {
 // mayAsk reports whether the pass can find out who has room for a pod whose home fails: a bounded
 // number of questions keeps passes short, and the others are asked in the next ones.
 func (p *pass) mayAsk(pod *corev1.Pod) bool {
-	_, known := p.rooms[likeOf(pod)]
-	return known || len(p.rooms) < mostQuestions
+	key := likeOf(pod)
+	if _, known := p.rooms[key]; known || p.turns.Has(key) || len(p.rooms)+p.turns.Len() < mostQuestions {
+		return true
+	}
+	p.postponed = append(p.postponed, pod.UID)
+	return false
+}
+
+// takeTurns keeps questions for the pods that the last pass has put off asking for, the longest
+// unanswered first: those that come before them in the order of a pass may fail for ever.
+func (p *pass) takeTurns(postponed []types.UID, waits map[types.UID]dispatch.Wait) {
+	slices.SortStableFunc(postponed, func(a, b types.UID) int { return waits[a].Unanswered().Compare(waits[b].Unanswered()) })
+	for _, uid := range postponed {
+		if pod := p.pods[uid]; pod != nil && p.turns.Len() < mostQuestions {
+			p.turns.Insert(likeOf(pod))
+		}
+	}
 }
 
 // roomOf returns the nodes that take the pod at this moment and lie in clusters that its
@@ -105,6 +120,7 @@ func (p *pass) roomOf(pod *corev1.Pod) []string {
 	if known, found := p.rooms[key]; found {
 		return known
 	}
+	p.turns.Delete(key)
 	nodes, err := p.takers(pod)
 	if err != nil && p.err == nil {
 		p.err = err // another home may do as well

@@ -149,3 +149,17 @@ func TestAPodWithAGateTakesNoSeat(t *testing.T) {
 		t.Errorf("home %q, want a, which has a free seat and room", got)
 	}
 }
+
+// However many pods nobody has room for, the others get an answer.
+func TestEachPodIsAskedForInTurn(t *testing.T) {
+	objects := append(surplus(busy("c1-0"), busy("c1-1")), pod("p", ofWeb, at("a"), unschedulable, asking("1")))
+	for i := range 700 { // more than can be asked for before it is time again for the first
+		objects = append(objects, pod(fmt.Sprint("many-", i), at("a"), unschedulable, asking("1"), func(p *corev1.Pod) {
+			p.Namespace, p.Spec.NodeSelector = "another", map[string]string{"site": "c1"}
+		}))
+	}
+	h := newHarness(t, objects...)
+	if got := h.homeWithinAMinute(); got != "b" {
+		t.Errorf("home %q, want b, which has a free seat and room", got)
+	}
+}

@@ -49,6 +49,14 @@ func (w Wait) home(labelled string, now time.Time) string {
 	return labelled
 }
 
+// Unanswered returns since when it has not been asked who has room for the pod at its home.
+func (w Wait) Unanswered() time.Time {
+	if w.Asked.After(w.Since) {
+		return w.Asked
+	}
+	return w.Since
+}
+
 // fails reports whether a home has had the pod for so long, and has been asked about so long ago,
 // that it is worth asking who has room for it.
 func (w Wait) fails(home string, now time.Time) bool {
