@@ -175,4 +175,6 @@ func TestSchedulerRemembersVictimsOfTheStockPreemption(t *testing.T) {
 	if asked := remembered(t, ring, about(high), 1); !slices.ContainsFunc(asked, func(e history.Entry) bool { return e.About.UID == low.UID }) {
 		t.Errorf("the history of the pod that asked is %+v, want its victim in it", asked)
 	}
+	s.ExpectBound(high)
+	plugintest.WaitFor(t, "a nomination that is over to be forgotten", func() bool { return s.State.Nominations() == 0 })
 }

@@ -4,6 +4,7 @@
 package plugins
 
 import (
+	"maps"
 	"strings"
 	"sync"
 
@@ -21,7 +22,8 @@ type victims struct {
 	mu sync.Mutex
 	// own are the victims of ClusterResource, until they are gone.
 	own map[types.UID]bool
-	// nominated is the pod that was last nominated to a node, by the name of the node.
+	// nominated is the pod that was last nominated to a node, by the name of the node, as long as it
+	// waits.
 	nominated map[string]*corev1.Pod
 }
 
@@ -46,6 +48,13 @@ func (v *victims) nominates(pod *corev1.Pod, node string) {
 		v.nominated = map[string]*corev1.Pod{}
 	}
 	v.nominated[node] = pod
+}
+
+// waitsNoLonger forgets that a pod was nominated.
+func (v *victims) waitsNoLonger(uid types.UID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	maps.DeleteFunc(v.nominated, func(_ string, pod *corev1.Pod) bool { return pod.UID == uid })
 }
 
 // told reports whether ClusterResource tells of a victim.

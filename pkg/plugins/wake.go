@@ -224,6 +224,7 @@ func (s *State) held(ctx context.Context, pod *corev1.Pod) bool {
 }
 
 func (s *State) waitsNoLonger(pod types.UID) {
+	s.victims.waitsNoLonger(pod)
 	if s.groups != nil {
 		s.groups.Waiting.Drop(pod)
 	}
