@@ -64,21 +64,34 @@ func trimmedToRelease(object any) (any, error) {
 	return short, err
 }
 
-// releaseWanters are the Subscriptions that list Helm releases, by the release.
-type releaseWanters map[types.NamespacedName]sets.Set[types.NamespacedName]
+// releaseWanters are the Subscriptions that list Helm releases, by the release, and what each of
+// them lists.
+type releaseWanters struct {
+	of     map[types.NamespacedName]sets.Set[types.NamespacedName]
+	listed map[types.NamespacedName][]string
+}
+
+func newReleaseWanters() releaseWanters {
+	return releaseWanters{of: map[types.NamespacedName]sets.Set[types.NamespacedName]{}, listed: map[types.NamespacedName][]string{}}
+}
 
 func (w releaseWanters) replace(s types.NamespacedName, releases []string) {
-	for key, wanters := range w {
-		if wanters.Delete(s); len(wanters) == 0 {
-			delete(w, key)
+	for _, name := range w.listed[s] {
+		key := types.NamespacedName{Namespace: s.Namespace, Name: name}
+		if w.of[key].Delete(s); len(w.of[key]) == 0 {
+			delete(w.of, key)
 		}
+	}
+	delete(w.listed, s)
+	if len(releases) > 0 {
+		w.listed[s] = releases
 	}
 	for _, name := range releases {
 		key := types.NamespacedName{Namespace: s.Namespace, Name: name}
-		if w[key] == nil {
-			w[key] = sets.New[types.NamespacedName]()
+		if w.of[key] == nil {
+			w.of[key] = sets.New[types.NamespacedName]()
 		}
-		w[key].Insert(s)
+		w.of[key].Insert(s)
 	}
 }
 
@@ -102,7 +115,7 @@ func (w *watches) releaseHandler() cache.ResourceEventHandler {
 		w.mu.Lock()
 		all := sets.New[types.NamespacedName]()
 		for _, release := range releases {
-			all = all.Union(w.releases[release])
+			all = all.Union(w.releases.of[release])
 		}
 		w.mu.Unlock()
 		w.changed(all.UnsortedList()...)

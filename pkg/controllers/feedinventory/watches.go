@@ -73,7 +73,7 @@ func newWatches(client metadata.Interface, clk clock.PassiveClock) *watches {
 		kinds:    map[scope]*kindWatch{},
 		wanted:   map[types.NamespacedName]sets.Set[target]{},
 		wanters:  map[target]sets.Set[types.NamespacedName]{},
-		releases: releaseWanters{},
+		releases: newReleaseWanters(),
 	}
 }
 
