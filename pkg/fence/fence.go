@@ -105,6 +105,13 @@ func (f *Fence) Enter(ctx context.Context) (guarded context.Context, leave func(
 	}, nil
 }
 
+// HasClosed reports whether the fence has closed that Enter has given the context of. The context
+// itself may end a moment later in a process that had been stopped.
+func HasClosed(guarded context.Context) bool {
+	until, ends := guarded.Deadline()
+	return ends && !time.Now().Before(until)
+}
+
 func (f *Fence) left() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

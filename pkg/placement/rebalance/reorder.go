@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// ReorderAtOnce is how many pods of a workload may get another place in its order at once, and
-	// ReorderPause how long those beyond wait for the next turn. What comes or goes is not counted.
+	// ReorderAtOnce is how many pods of a workload may get another place in its order at once. What
+	// comes or goes is not counted.
 	ReorderAtOnce = 100
-	ReorderPause  = 5 * time.Minute
+	// ReorderPause is how long those beyond wait for the next turn.
+	ReorderPause = 5 * time.Minute
 	// precision is that of the times at which pods are made.
 	precision = time.Second
 )

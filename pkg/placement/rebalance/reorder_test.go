@@ -6,6 +6,7 @@ package rebalance_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // misplaced are so many pods that have a place and should have another one.
 func misplaced(n int) (pods []rebalance.Replica, places []rebalance.Place) {
 	for i := range n {
-		pods = append(pods, rebalance.Replica{Name: fmt.Sprint(i), Place: rebalance.Place(i), Age: time.Hour})
+		pods = append(pods, rebalance.Replica{Name: strconv.Itoa(i), Place: rebalance.Place(i), Age: time.Hour})
 		places = append(places, rebalance.Place(i+1))
 	}
 	return pods, places

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -45,12 +44,8 @@ func (b *BerthBinder) bindVersion(
 		if current.Spec.NodeName != "" && current != decided {
 			return nil, outcome(current, binding, errChanged)
 		}
-		if !sameDecision(decided, current) {
-			return nil, errChanged
-		}
-		binding.ResourceVersion = current.ResourceVersion
-		if closed(ctx) {
-			return nil, fence.ErrClosed
+		if err := choose(ctx, decided, current, binding); err != nil {
+			return nil, err
 		}
 		err = b.send(ctx, binding)
 		switch {
@@ -73,12 +68,18 @@ func (b *BerthBinder) bindVersion(
 	return nil, fmt.Errorf("it was changed %d times meanwhile: %w", maxAttempts, err)
 }
 
-// closed reports whether the fence has closed that gave the context. It is to be asked once the
-// version is chosen: a process that was stopped may go on with one that was read after the next
-// leader had settled the pod.
-func closed(ctx context.Context) bool {
-	until, ends := ctx.Deadline()
-	return ends && !time.Now().Before(until)
+// choose gives the binding the version of the current copy of the pod. The fence is looked at after
+// that: a process that was stopped may go on with a version that was read after the next leader had
+// settled the pod.
+func choose(ctx context.Context, decided, current *corev1.Pod, binding *corev1.Binding) error {
+	if !sameDecision(decided, current) {
+		return errChanged
+	}
+	binding.ResourceVersion = current.ResourceVersion
+	if fence.HasClosed(ctx) {
+		return fence.ErrClosed
+	}
+	return nil
 }
 
 // refused reports whether the API server certainly did not carry out the binding.
