@@ -154,6 +154,6 @@ func (v Vacancies) Apply(round *rebalance.Round, bound []*corev1.Pod) {
 func Replacement(pod *corev1.Pod) *corev1.Pod {
 	replacement := pod.DeepCopy()
 	replacement.Spec.NodeName, replacement.OwnerReferences = "", nil
-	replacement.Annotations = workload.SampleAnnotations(pod.Annotations)
+	replacement.Labels, replacement.Annotations = workload.SampleLabels(pod.Labels), workload.SampleAnnotations(pod.Annotations)
 	return replacement
 }

@@ -265,7 +265,11 @@ func TestApply(t *testing.T) {
 
 func TestReplacement(t *testing.T) {
 	pod := stampedPod("web-1", stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 2}, map[string]string{"team": "a"})
+	pod.Labels = map[string]string{"app": "web", berthv1alpha1.HomeSchedulerLabel: "west", berthv1alpha1.ClusterLabel: "beijing"}
 	got := policy.Replacement(pod)
+	if diff := cmp.Diff(map[string]string{"app": "web"}, got.Labels); diff != "" || len(pod.Labels) != 3 {
+		t.Errorf("its labels, and those of the pod are %v (-want +got):\n%s", pod.Labels, diff)
+	}
 	want := map[string]string{"team": "a", corev1.PodDeletionCost: "-2000", berthv1alpha1.PolicyAnnotation: berthv1alpha1.PolicyNone}
 	if diff := cmp.Diff(want, got.Annotations); diff != "" {
 		t.Errorf("its annotations (-want +got):\n%s", diff)

@@ -75,8 +75,17 @@ func (o *Observed) newestPod() *corev1.Pod {
 
 func (o *Observed) sampleMeta(labels, annotations map[string]string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: labels, Annotations: SampleAnnotations(annotations),
+		Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: SampleLabels(labels), Annotations: SampleAnnotations(annotations),
 	}
+}
+
+// SampleLabels returns a copy of the labels of a pod or of its template that has nothing of what
+// Berth wrote.
+func SampleLabels(labels map[string]string) map[string]string {
+	kept := maps.Clone(labels)
+	delete(kept, berthv1alpha1.ClusterLabel)
+	delete(kept, berthv1alpha1.HomeSchedulerLabel)
+	return kept
 }
 
 // SampleAnnotations returns a copy of the annotations of a pod or of its template that has nothing
