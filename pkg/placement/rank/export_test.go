@@ -8,3 +8,6 @@ var ErrOutOfRange = errOutOfRange
 
 // Score is score for tests.
 var Score = score
+
+// Normalize is normalize for tests.
+var Normalize = normalize

@@ -29,17 +29,17 @@ func NormalizeMetric(value float64, spec *berthv1alpha1.MetricSpec) (float64, er
 	if spec.OutOfRange == berthv1alpha1.ClampOutOfRange {
 		value = min(max(value, spec.Min), spec.Max)
 	}
-	normalized, err := Normalize(value, spec.Min, spec.Max, spec.AllowedValues)
+	normalized, err := normalize(value, spec.Min, spec.Max, spec.AllowedValues)
 	if err == nil && spec.Direction == berthv1alpha1.LowerIsBetter {
 		normalized = 1 - normalized
 	}
 	return normalized, err
 }
 
-// Normalize maps a value of a metric to 0..1, least to greatest. Both bounds are allowed values;
+// normalize maps a value of a metric to 0..1, least to greatest. Both bounds are allowed values;
 // what is outside is an error and never cut off. If values are listed the value must be one of
 // them.
-func Normalize(value, least, greatest float64, allowed []int64) (float64, error) {
+func normalize(value, least, greatest float64, allowed []int64) (float64, error) {
 	if !(least < greatest) {
 		return 0, ErrEmptyRange
 	}
