@@ -264,6 +264,12 @@ func (s *Scheduler) informed() []string {
 func (s *Scheduler) Release() {
 	s.tb.Helper()
 	s.Watch()
+	s.Ready()
+}
+
+// Ready waits until what Watch has begun has read everything.
+func (s *Scheduler) Ready() {
+	s.tb.Helper()
 	s.WaitFor("the watches of Clusters and policies", s.watches.opened("clusters", "propagationpolicies"))
 	if strings.Contains(s.config, feedinventory.Name) {
 		s.WaitFor("the watch of Subscriptions", s.watches.opened("subscriptions"))
