@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests. All output after "Compiling" is go test's own.
+# Runs the tests. All output after "Compiling" is go test's own, but for a line each minute that names what is running.
 #
 # Usage: hack/test.sh unit|simulation|integration|race|fuzz|bench
 #   unit         every package but those below test/integration, with the race detector, and those of hack/tools
@@ -95,9 +95,25 @@ again() {
   echo "Passed only at the second try, which is a defect of the test or of Berth: ${failed[*]}"
 }
 
+# name_running tells each minute which tests of this run are running: go test prints those of a package when they have ended, and
+# in the order in which it was given the packages.
+name_running() {
+  local group nap
+  group=$(ps -o pgid= $$)
+  trap 'kill "$nap"; exit' TERM
+  while :; do
+    sleep 60 &
+    nap=$!
+    wait "$nap"
+    ps -eo pgid,args | awk -v group="$group" '
+      $1 == group + 0 && $2 ~ /\.test$/ { gsub(/.*\/|\.test$/, "", $2); names = names " " $2 }
+      END { if (names) print "  still running:" names }'
+  done
+}
+
 # run_tests KIND FLAG... compiles and runs the tests of a kind.
 run_tests() {
-  local kind=$1 found list output race=()
+  local kind=$1 found list output running status=0 race=()
   shift
   [[ " $* " != *" -race "* ]] || race=(-race)
   found=$(packages "$kind")
@@ -105,8 +121,12 @@ run_tests() {
   echo "Compiling the $kind tests${race:+ with the race detector} (${#list[@]} packages; the first time takes minutes)"
   compile_needed "${race[@]}" "${list[@]}"
   output=$(mktemp)
-  go test "$@" "${list[@]}" | tee "$output" || again "$output" "$@" || { rm "$output"; return 1; }
+  name_running &
+  running=$!
+  go test "$@" "${list[@]}" | tee "$output" || again "$output" "$@" || status=1
+  kill "$running"
   rm "$output"
+  return "$status"
 }
 
 # test_tools FLAG... runs the tests of our own programs whose modules are apart, because their pins differ.
