@@ -38,10 +38,7 @@ func (w *World) unsettled() []string {
 // checkWorkload compares where the pods of a workload are with where they should be.
 func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(string, ...any)) {
 	want, got := w.shares(l), w.placed(l)
-	waiting := len(w.of(l))
-	for _, n := range got {
-		waiting -= n
-	}
+	waiting := w.waiting(l, got)
 	fits := w.fits(l, usage, want, got)
 	if waiting > 0 && fits {
 		say("%d pods of %s wait although there is room", waiting, l.name)
@@ -50,8 +47,9 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 		return
 	}
 	for _, site := range slices.Sorted(maps.Keys(got)) {
-		// A pod stays where it is one too many while no other site has room for it.
-		if got[site] > want[site] && fits {
+		// A pod stays where it is one too many while no other site has room for it, or somebody else
+		// would take what it gives back.
+		if got[site] > want[site] && fits && !w.awaited(l, usage) {
 			say("%s has %d pods at %s, its share is %d", l.name, got[site], site, want[site])
 		}
 	}
@@ -59,6 +57,34 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 		say("%s has %v, its shares are %v", l.name, got, want)
 	}
 	w.checkPolicy(l, got, say)
+}
+
+// waiting returns how many pods of a workload have no node, if so many have one at each site.
+func (w *World) waiting(l *workload, got map[string]int) int {
+	waiting := len(w.of(l))
+	for _, n := range got {
+		waiting -= n
+	}
+	return waiting
+}
+
+// awaited reports whether a pod of another workload waits that could be bound if one of this
+// workload gave back what it holds.
+func (w *World) awaited(l *workload, usage map[string]int64) bool {
+	without := maps.Clone(usage)
+	for pool := range without {
+		without[pool] -= int64(l.licences)
+	}
+	for _, other := range w.workloads {
+		if other == l || other.fed != nil || other.licences == 0 || l.licences == 0 {
+			continue
+		}
+		got := w.placed(other)
+		if w.waiting(other, got) > 0 && w.fits(other, without, w.shares(other), got) {
+			return true
+		}
+	}
+	return false
 }
 
 // fits reports whether a pod of a workload could be bound: at a site where its share is not used up
