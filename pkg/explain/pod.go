@@ -184,10 +184,7 @@ func (e *PodAnswer) findPolicy(
 
 // explainWorkload names the workload of the pod, and says what nobody can tell of it.
 func (e *PodAnswer) explainWorkload(s *placement.State, pod *corev1.Pod, w *workload.Workload) {
-	e.Workload = &WorkloadInfo{WorkloadReference: w.Ref()}
-	if w.ReplicasKnown {
-		e.Workload.Replicas = &w.Replicas
-	}
+	e.Workload = &WorkloadInfo{WorkloadReference: w.Ref(), Replicas: w.KnownReplicas()}
 	e.explainCut(s, pod, w.Cut)
 	if why := workload.WhyUncounted(w, s.Objects.Source()); why != "" {
 		e.becausef("its siblings take turns, because nobody can tell how many %s wants: %s", placement.Title(w.Kind, w.Name), why)

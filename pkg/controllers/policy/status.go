@@ -111,10 +111,8 @@ func (p *placement) short() int32 {
 }
 
 func (p *placement) row(in *inForce) berthv1alpha1.WorkloadPlacement {
-	row := berthv1alpha1.WorkloadPlacement{Ref: p.Ref(), Pending: p.pending, Misplaced: int32(p.Misplaced)}
-	if p.ReplicasKnown {
-		replicas := p.Replicas
-		row.Replicas = &replicas
+	row := berthv1alpha1.WorkloadPlacement{
+		Ref: p.Ref(), Replicas: p.KnownReplicas(), Pending: p.pending, Misplaced: int32(p.Misplaced),
 	}
 	row.Groups, row.Clusters = p.groups(in), p.clusters(in)
 	return row

@@ -5,7 +5,6 @@ package subscription
 
 import (
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/workload"
@@ -23,12 +22,8 @@ func (h holds) note(o *outcome, s *berthv1alpha1.Subscription) {
 		if f.foreign || f.observed == nil {
 			continue
 		}
-		var replicas *int32
-		if f.observed.ReplicasKnown {
-			replicas = ptr.To(f.observed.Replicas)
-		}
 		exists := func(policy string) bool { return o.named[policy] != nil }
-		if subscription.HoldOf(s, f.ref, replicas, exists) == subscription.NotHeld {
+		if subscription.HoldOf(s, f.ref, f.observed.KnownReplicas(), exists) == subscription.NotHeld {
 			continue
 		}
 		for _, pod := range f.observed.Pods {

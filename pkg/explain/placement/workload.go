@@ -117,14 +117,7 @@ func limitNotes(object *berthv1alpha1.PropagationPolicy, w *workload.Workload) [
 }
 
 func reference(o *workload.Observed) Workload {
-	w := Workload{
-		Namespace: o.Namespace,
-		Ref:       o.Ref(),
-	}
-	if o.ReplicasKnown {
-		w.Replicas = &o.Replicas
-	}
-	return w
+	return Workload{Namespace: o.Namespace, Ref: o.Ref(), Replicas: o.KnownReplicas()}
 }
 
 // clusterNotes names the clusters of a policy that cannot take a share.

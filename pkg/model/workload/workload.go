@@ -91,6 +91,14 @@ func (w *Workload) ID() ID {
 	}
 }
 
+// KnownReplicas returns how many replicas are wanted at present, nil if that is not known.
+func (w *Workload) KnownReplicas() *int32 {
+	if !w.ReplicasKnown {
+		return nil
+	}
+	return new(w.Replicas)
+}
+
 // Selectable returns what selectors of policies are matched against.
 func (w Workload) Selectable() *policymatch.Workload {
 	return &policymatch.Workload{

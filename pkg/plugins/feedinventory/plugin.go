@@ -130,13 +130,9 @@ func (s *Shared) ofRelease(pod *corev1.Pod, w *workload.Workload, listed func(me
 
 // blocked returns what keeps the pods of a feed from being scheduled, nil if nothing does.
 func (p *FeedInventory) blocked(s *berthv1alpha1.Subscription, feed *berthv1alpha1.Feed, w *workload.Workload) *fwk.Status {
-	var replicas *int32
-	if w.ReplicasKnown {
-		replicas = &w.Replicas
-	}
 	policies := p.shared.Policies.Snapshot()
 	exists := func(policy string) bool { return policies != nil && policies.Policy(s.Namespace, policy) != nil }
-	switch subscription.HoldOf(s, feed, replicas, exists) {
+	switch subscription.HoldOf(s, feed, w.KnownReplicas(), exists) {
 	case subscription.BundleWaits:
 		return bundleWaits
 	case subscription.NotDivided:

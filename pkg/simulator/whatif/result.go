@@ -139,12 +139,9 @@ func (s *Simulation) Result(before Shares) *Result {
 	for _, o := range s.observe() {
 		ref := reference{o.Namespace, o.Kind, o.Name}
 		seen[ref] = true
-		w := Workload{Namespace: o.Namespace, Kind: o.Kind, Name: o.Name, Held: s.held[o.UID]}
+		w := Workload{Namespace: o.Namespace, Kind: o.Kind, Name: o.Name, Replicas: o.KnownReplicas(), Held: s.held[o.UID]}
 		w.Clusters = s.merge(before[ref], s.sharesOf(o))
 		w.Waiting = s.waitingOf(o, refused[o.UID])
-		if o.ReplicasKnown {
-			w.Replicas = &o.Replicas
-		}
 		delete(refused, o.UID)
 		r.Workloads = append(r.Workloads, w)
 	}
