@@ -71,8 +71,7 @@ func (l *Leases) ruleOut(ctx context.Context, elsewhere func(scheduler string) b
 		var errs []error
 		workqueue.ParallelizeUntil(ctx, settlers, len(page.Items), func(i int) {
 			pod := &page.Items[i]
-			if home := pod.Labels[berthv1alpha1.HomeSchedulerLabel]; !workload.Pending(pod) ||
-				len(pod.Spec.SchedulingGates) > 0 || home != "" && elsewhere(home) {
+			if home := pod.Labels[berthv1alpha1.HomeSchedulerLabel]; !workload.Tried(pod) || home != "" && elsewhere(home) {
 				return
 			}
 			patch := client.RawPatch(types.MergePatchType, stamp.Settlement(pod.UID, string(uuid.NewUUID())))
