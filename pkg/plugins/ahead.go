@@ -45,14 +45,6 @@ func (s *State) since() string {
 	return s.ahead.of(s.fence.Took())
 }
 
-// oneOfSeveral reports whether this process is one of several Schedulers. Others than those that
-// had its lease may bind its pods, too.
-func (s *State) oneOfSeveral() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.homes.name != ""
-}
-
 // settleAhead begins to make late Bindings of a leader that does not renew its lease impossible
 // once its fence has closed. The lease still lasts for a while then, so that little or nothing is
 // left to be settled when it has ended. It ends when this process leads, or the context does.

@@ -35,6 +35,14 @@ func (s *State) ShareAs(name string, lease berthv1alpha1.LeaseReference) {
 	s.homes.name, s.homes.lease = name, lease
 }
 
+// oneOfSeveral reports whether this process is one of several Schedulers. Others than those that
+// had its lease may bind its pods, too.
+func (s *State) oneOfSeveral() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.homes.name != ""
+}
+
 func (s *State) newHomeScheduler(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 	shared, err := s.homeScheduler(handle)
 	if err != nil {

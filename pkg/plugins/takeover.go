@@ -34,9 +34,7 @@ func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.Lis
 // processes that led before, 0 if that is not known. A Scheduler among several has more to reckon
 // with than the processes that held its lease.
 func (s *State) lateBindings() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.homes.name != "" || s.fence.Late() == fence.LateOfMany {
+	if s.oneOfSeveral() || s.fence.Late() == fence.LateOfMany {
 		return 0
 	}
 	return settle.MaxUnderWay
@@ -44,9 +42,7 @@ func (s *State) lateBindings() int {
 
 // nothingLate reports whether no Binding at all may still arrive of the processes that led before.
 func (s *State) nothingLate() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.homes.name == "" && s.fence.Late() == fence.LateNothing
+	return !s.oneOfSeveral() && s.fence.Late() == fence.LateNothing
 }
 
 // elsewhere reports whether a pod is another scheduler's. While there is no other, a process places
