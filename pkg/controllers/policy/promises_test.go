@@ -25,6 +25,21 @@ func (h *harness) room(cluster string) (copies int) {
 	return copies
 }
 
+// twoEvicted returns a harness in which two pods have been evicted from hangzhou, whose
+// replacements are to come to beijing.
+func twoEvicted(t *testing.T) *harness {
+	t.Helper()
+	h := newHarness(t, world(sites(), placed(), these(newPolicy("p")))...)
+	h.settle()
+	h.changePolicy(reweighed(4, 1))
+	h.sync()
+	h.pass()
+	if got := len(h.evicted()); got != 2 {
+		t.Fatalf("%d pods are evicted, want 2", got)
+	}
+	return h
+}
+
 // The room that was found for the replacements of evicted pods is offered to nobody else until they
 // have come, or nobody is to be expected any more.
 func TestRoomForReplacementsIsPromised(t *testing.T) {
@@ -57,14 +72,7 @@ func TestRoomForReplacementsIsPromised(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := newHarness(t, world(sites(), placed(), these(newPolicy("p")))...)
-			h.settle()
-			h.changePolicy(reweighed(4, 1))
-			h.sync()
-			h.pass()
-			if got := len(h.evicted()); got != 2 {
-				t.Fatalf("%d pods are evicted, want 2", got)
-			}
+			h := twoEvicted(t)
 			if got := h.room("beijing"); got != 12 {
 				t.Fatalf("there is room for %d others after the evictions, want 12", got)
 			}
@@ -97,14 +105,7 @@ func (h *harness) passAsAskedFor() {
 
 // Nothing happens when nobody makes the replacements: what ends the promise is time alone.
 func TestPromisedRoomIsGivenBackWhenItsTimeIsUp(t *testing.T) {
-	h := newHarness(t, world(sites(), placed(), these(newPolicy("p")))...)
-	h.settle()
-	h.changePolicy(reweighed(4, 1))
-	h.sync()
-	h.pass()
-	if got := len(h.evicted()); got != 2 {
-		t.Fatalf("%d pods are evicted, want 2", got)
-	}
+	h := twoEvicted(t)
 	h.passAsAskedFor()
 	if got := h.room("beijing"); got != 14 {
 		t.Fatalf("there is room for %d others when no replacement has come, want 14", got)

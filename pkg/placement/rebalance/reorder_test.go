@@ -108,16 +108,9 @@ func TestASiteInOneOfSeveralGroupsCostsFewWritesAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &fleet{tb: t, replicas: 4_000, groups: groups, paced: &rebalance.Reordering{}, now: now}
 			f.settle()
-			first := &f.groups[0]
 			for _, what := range []string{"joins", "leaves"} {
-				f.moved, f.writes = 0, 0
 				f.pass(time.Hour)
-				if what == "joins" {
-					first.Clusters = append(first.Clusters, apportion.Cluster{Name: "site-0-017a", Weight: 1})
-				} else {
-					first.Clusters = first.Clusters[:len(first.Clusters)-1]
-				}
-				f.settle()
+				f.changes(what)
 				t.Logf("a site %s: %d pods come and go, %d get another place", what, f.moved, f.writes)
 				if f.writes > f.moved+rebalance.ReorderAtOnce {
 					t.Errorf("%d pods get another place as a site %s and %d come and go", f.writes, what, f.moved)

@@ -54,6 +54,20 @@ func (f *fleet) leave(i int) {
 	f.settle()
 }
 
+// changes lets a site join the first group, or the last one of it leave, and counts anew what that
+// costs.
+func (f *fleet) changes(what string) {
+	f.tb.Helper()
+	first := &f.groups[0]
+	f.moved, f.writes = 0, 0
+	if what == "joins" {
+		first.Clusters = append(first.Clusters, apportion.Cluster{Name: "site-0-017a", Weight: 1})
+	} else {
+		first.Clusters = first.Clusters[:len(first.Clusters)-1]
+	}
+	f.settle()
+}
+
 // scale changes the number of replicas: a ReplicaSet that shrinks deletes the highest places first.
 func (f *fleet) scale(replicas int64) {
 	f.tb.Helper()
@@ -310,15 +324,8 @@ func TestASiteInOneOfSeveralGroupsCostsNoMoreThanTheGroupHas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &fleet{tb: t, replicas: 4_000, groups: tc.groups}
 			f.settle()
-			first := &f.groups[0]
 			for _, what := range []string{"joins", "leaves"} {
-				f.moved, f.writes = 0, 0
-				if what == "joins" {
-					first.Clusters = append(first.Clusters, apportion.Cluster{Name: "site-0-017a", Weight: 1})
-				} else {
-					first.Clusters = first.Clusters[:len(first.Clusters)-1]
-				}
-				f.settle()
+				f.changes(what)
 				t.Logf("a site %s: %d pods come and go, %d get another place", what, f.moved, f.writes)
 				if f.writes > tc.wantWrites {
 					t.Errorf("%d pods get another place as a site %s, want at most %d", f.writes, what, tc.wantWrites)
