@@ -30,11 +30,7 @@ func (s *Server) patch(k *kind, r *Request) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	patched, err := k.patched(how, before.raw, r.body)
-	if err != nil {
-		return nil, err
-	}
-	wanted, err := decode(patched)
+	wanted, err := k.patched(how, before, r.body)
 	if err != nil {
 		return nil, err
 	}
@@ -58,35 +54,23 @@ func (s *Server) apply(k *kind, r *Request) (*stored, error) {
 	return s.create(k, r)
 }
 
-// patched applies a patch to the JSON of an object.
-func (k *kind) patched(how types.PatchType, original, patch []byte) ([]byte, error) {
-	var result []byte
-	var err error
+// patched returns what a patch makes of an object.
+func (k *kind) patched(how types.PatchType, before *stored, patch []byte) (tree, error) {
 	switch how {
-	case types.MergePatchType:
-		result, err = merged(original, patch)
+	case types.MergePatchType: // RFC 7386
+		changes, err := decode(patch)
+		if err != nil {
+			return nil, err
+		}
+		return mergeInto(clone(before.object), changes), nil
 	case types.StrategicMergePatchType:
-		result, err = strategic(k.GroupVersionKind, original, patch)
-	default:
-		err = fmt.Errorf("patches of type %s are not served", how)
+		patched, err := strategic(k.GroupVersionKind, before.raw, patch)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return decode(patched)
 	}
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	return result, nil
-}
-
-// merged applies a JSON merge patch (RFC 7386).
-func merged(original, patch []byte) ([]byte, error) {
-	before, err := decode(original)
-	if err != nil {
-		return nil, err
-	}
-	changes, err := decode(patch)
-	if err != nil {
-		return nil, err
-	}
-	return encode(mergeInto(before, changes)), nil
+	return nil, apierrors.NewBadRequest(fmt.Sprintf("patches of type %s are not served", how))
 }
 
 func mergeInto(target, changes tree) tree {

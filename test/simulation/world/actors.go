@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -112,6 +113,7 @@ func (w *World) sawPod(change *apiserver.Change) {
 	} else {
 		w.pods[change.Name] = after
 	}
+	w.sort(before, after)
 	w.judge(before, after)
 	if after == nil || after.Spec.NodeName == "" {
 		return
@@ -123,6 +125,38 @@ func (w *World) sawPod(change *apiserver.Change) {
 		w.bound[after.UID] = time.Now()
 		w.after(w.pause("start of "+after.Name, time.Second), func() { w.startPod(after.Name) })
 	}
+}
+
+// sort keeps the pods of each owner that are not being deleted.
+func (w *World) sort(before, after *corev1.Pod) {
+	for _, pod := range []*corev1.Pod{before, after} {
+		owner := ownerOf(pod)
+		if owner == "" {
+			continue
+		}
+		if w.staying[owner] == nil {
+			w.staying[owner] = map[string]*corev1.Pod{}
+		}
+		if pod == after && stays(pod) {
+			w.staying[owner][pod.Name] = pod
+		} else {
+			delete(w.staying[owner], pod.Name)
+		}
+		for _, l := range w.workloads {
+			l.changed = l.changed || l.uid.UID == owner
+		}
+	}
+}
+
+// ownerOf returns the UID of the controller of a pod, empty for none.
+func ownerOf(pod *corev1.Pod) types.UID {
+	if pod == nil {
+		return ""
+	}
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		return owner.UID
+	}
+	return ""
 }
 
 // pause is how long something takes, up to a time, as the seed wants it.
@@ -178,23 +212,43 @@ type workload struct {
 	uid    metav1.OwnerReference
 	serial int
 	status string
+	// changed is true if its controllers have something to look at.
+	changed bool
 }
 
 // control is what the controllers of workloads do, again and again.
 func (w *World) control() {
 	w.after(controlPause, w.control)
 	for _, l := range w.workloads {
-		w.controlPods(l)
+		// What it has seen once is the same until something of it changes.
+		if l.changed {
+			l.changed = false
+			w.controlPods(l)
+		}
 	}
-	for _, pod := range w.sortedPods() {
+	for _, name := range w.neglected() {
+		pod := w.pods[name]
 		switch {
-		case pod.Spec.NodeName == "":
+		case pod == nil:
 		case w.nodes[pod.Spec.NodeName] == nil:
 			w.act("delete", pods, pod.Name, "", metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))})
-		case time.Since(w.bound[pod.UID]) > lookAgain:
+		default:
 			w.startPod(pod.Name)
 		}
 	}
+}
+
+// neglected returns the pods, in the order of their names, whose node is gone, or whose kubelet has
+// not started them in time.
+func (w *World) neglected() (names []string) {
+	for name, pod := range w.pods {
+		if pod.Spec.NodeName != "" && (w.nodes[pod.Spec.NodeName] == nil ||
+			pod.Status.Phase == corev1.PodPending && time.Since(w.bound[pod.UID]) > lookAgain) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // controlPause is how often the controllers of workloads look, lookAgain how long a kubelet may
@@ -204,23 +258,9 @@ const (
 	lookAgain    = 3 * time.Second
 )
 
-func (w *World) sortedPods() []*corev1.Pod {
-	list := make([]*corev1.Pod, 0, len(w.pods))
-	for _, pod := range w.pods {
-		list = append(list, pod)
-	}
-	slices.SortFunc(list, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return list
-}
-
 // of returns the pods of a workload that are not being deleted, those that go first at the front.
 func (w *World) of(l *workload) []*corev1.Pod {
-	var list []*corev1.Pod
-	for _, pod := range w.sortedPods() {
-		if owner := metav1.GetControllerOf(pod); owner != nil && owner.UID == l.uid.UID && pod.DeletionTimestamp == nil {
-			list = append(list, pod)
-		}
-	}
+	list := slices.AppendSeq(make([]*corev1.Pod, 0, len(w.staying[l.uid.UID])), maps.Values(w.staying[l.uid.UID]))
 	cost := func(pod *corev1.Pod) int {
 		n, _ := strconv.Atoi(pod.Annotations[corev1.PodDeletionCost])
 		return n
@@ -232,9 +272,9 @@ func (w *World) of(l *workload) []*corev1.Pod {
 		}
 		return 0
 	}
-	slices.SortStableFunc(list, func(a, b *corev1.Pod) int {
+	slices.SortFunc(list, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(assigned(a), assigned(b)), cmp.Compare(ready(a), ready(b)), cmp.Compare(cost(a), cost(b)),
-			b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+			b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }
@@ -275,7 +315,7 @@ func (w *World) observe(resource schema.GroupVersionResource, name string, statu
 
 // scale changes how many replicas a workload wants.
 func (w *World) scale(l *workload, replicas int32) {
-	l.replicas, l.status = replicas, ""
+	l.replicas, l.status, l.changed = replicas, "", true
 	w.generations[l.name]++
 	w.generations[l.name+"-1"]++
 	w.act("patch", deployments, l.name, "", object{"spec": object{"replicas": replicas}})

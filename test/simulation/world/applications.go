@@ -124,7 +124,7 @@ func (w *World) roll(found *appsv1.Deployment) {
 		w.generations[set]++
 		w.act("patch", replicaSets, set, "", object{"spec": object{"replicas": replicas}})
 	}
-	l.replicas, l.status = replicas, ""
+	l.replicas, l.status, l.changed = replicas, "", true
 }
 
 func (w *World) workloadOf(name string) *workload {

@@ -45,7 +45,7 @@ func (w *World) step(end time.Time) (next time.Time) {
 		}
 	}
 	for _, o := range w.streams {
-		if o.call.answer.Watch.Behind() && !later(w.held(o.call.process, o.due)) {
+		if o.call.answer.Watch.Behind() && !later(w.held(o.call.process, o.due)) && !o.body.over() {
 			choices = append(choices, choice{o.call.name, func() { w.deliver(o) }})
 		}
 	}
@@ -65,13 +65,9 @@ func (w *World) held(p *process, due time.Time) time.Time {
 	return due
 }
 
-// tidy forgets what is over, and puts the timers in order.
+// tidy forgets the requests that are over.
 func (w *World) tidy() {
 	w.calls = slices.DeleteFunc(w.calls, func(c *call) bool { return c.served && (c.givenUp || isDone(c)) })
-	w.streams = slices.DeleteFunc(w.streams, func(o *open) bool { return o.body.over() })
-	slices.SortFunc(w.timers, func(a, b *timer) int {
-		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.serial, b.serial))
-	})
 }
 
 func isDone(c *call) bool {
@@ -162,6 +158,7 @@ func (w *World) deliver(o *open) {
 // bookmark tells clients again and again that nothing is new for them.
 func (w *World) bookmark() {
 	w.after(bookmarkPause, w.bookmark)
+	w.streams = slices.DeleteFunc(w.streams, func(o *open) bool { return o.body.over() })
 	for _, o := range w.streams {
 		if frame := o.call.answer.Watch.Bookmark(); frame != nil && !o.call.process.program.held.After(time.Now()) {
 			o.body.write(frame)

@@ -126,7 +126,7 @@ func (w *World) shares(l *workload) map[string]int {
 // placed returns how many pods of a workload are at each site.
 func (w *World) placed(l *workload) map[string]int {
 	counts := map[string]int{}
-	for _, pod := range w.of(l) {
+	for _, pod := range w.staying[l.uid.UID] {
 		if pod.Spec.NodeName != "" {
 			counts[w.siteOf(pod.Spec.NodeName)]++
 		}

@@ -108,7 +108,7 @@ func (w *World) addWorkload(l *workload) {
 		Spec: appsv1.ReplicaSetSpec{Replicas: &l.replicas, Template: template, Selector: &metav1.LabelSelector{MatchLabels: l.labels()}},
 	})
 	w.generations[l.name], w.generations[l.name+"-1"] = 1, 1
-	l.uid = w.ownerOf("ReplicaSet", l.name+"-1")
+	l.uid, l.changed = w.ownerOf("ReplicaSet", l.name+"-1"), true
 	w.workloads = append(w.workloads, l)
 }
 

@@ -14,6 +14,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing/synctest"
@@ -64,10 +65,10 @@ type World struct {
 	mu      sync.Mutex
 	calls   []*call
 	streams []*open
-	timers  []*timer
-	news    chan struct{}
-	outage  time.Time
-	serial  int
+	// timers are in the order in which they are due.
+	timers []*timer
+	news   chan struct{}
+	outage time.Time
 
 	programs []*program
 
@@ -79,15 +80,17 @@ type World struct {
 	applications     []*application
 	generations      map[string]int64
 	pods             map[string]*corev1.Pod
-	nodes            map[string]*corev1.Node
-	broken           map[string]bool
-	policies         map[string]*berthv1alpha1.PropagationPolicy
-	pools            map[string]*oracle.Pool
-	status           berthv1alpha1.ClusterResourceStatus
-	surplus          map[string]time.Time
-	edited           map[string]time.Time
-	bound            map[types.UID]time.Time
-	violation        error
+	// staying are the pods of each owner that are not being deleted.
+	staying   map[types.UID]map[string]*corev1.Pod
+	nodes     map[string]*corev1.Node
+	broken    map[string]bool
+	policies  map[string]*berthv1alpha1.PropagationPolicy
+	pools     map[string]*oracle.Pool
+	status    berthv1alpha1.ClusterResourceStatus
+	surplus   map[string]time.Time
+	edited    map[string]time.Time
+	bound     map[types.UID]time.Time
+	violation error
 	// shrinking is true while a ReplicaSet deletes pods that are too many.
 	shrinking bool
 	// acting is the request that is being carried out, nil for somebody who is no program of Berth.
@@ -113,9 +116,8 @@ const reads = "reads"
 
 // timer is something that happens at a time.
 type timer struct {
-	due    time.Time
-	serial int
-	do     func()
+	due time.Time
+	do  func()
 }
 
 // open is a watch and the stream by which it is delivered.
@@ -137,7 +139,8 @@ func newWorld(seed uint64, definitions []*apiextensionsv1.CustomResourceDefiniti
 		seed:   seed, digest: fnv.New64a(), rng: rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // it is to be the same every time
 		extra: rand.New(rand.NewPCG(seed, 2)), //nolint:gosec // as above
 		began: time.Now(), news: make(chan struct{}, 1),
-		generations: map[string]int64{}, pods: map[string]*corev1.Pod{}, nodes: map[string]*corev1.Node{}, broken: map[string]bool{},
+		generations: map[string]int64{}, pods: map[string]*corev1.Pod{}, staying: map[types.UID]map[string]*corev1.Pod{},
+		nodes: map[string]*corev1.Node{}, broken: map[string]bool{},
 		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pools: map[string]*oracle.Pool{}, surplus: map[string]time.Time{},
 		edited: map[string]time.Time{}, bound: map[types.UID]time.Time{},
 	}
@@ -162,10 +165,17 @@ func (w *World) notef(format string, args ...any) {
 	}
 }
 
-// after lets something happen once some time has passed.
+// after lets something happen once some time has passed. What is due at the same time happens in
+// the order of the calls.
 func (w *World) after(pause time.Duration, do func()) {
-	w.serial++
-	w.timers = append(w.timers, &timer{due: time.Now().Add(pause), serial: w.serial, do: do})
+	due := time.Now().Add(pause)
+	at, _ := slices.BinarySearchFunc(w.timers, due, func(t *timer, due time.Time) int {
+		if t.due.After(due) {
+			return 1
+		}
+		return -1
+	})
+	w.timers = slices.Insert(w.timers, at, &timer{due, do})
 }
 
 // send puts a request on its way. It returns nil for a process that is no more.
