@@ -83,6 +83,7 @@ func (w *World) saw(change *apiserver.Change) {
 		found := &berthv1alpha1.PropagationPolicy{}
 		if !change.Decode(found) {
 			delete(w.policies, change.Name)
+			w.edited[change.Name] = time.Now()
 			return
 		}
 		w.sawPolicy(found)

@@ -50,6 +50,7 @@ func (w *World) disturb(length time.Duration) {
 			w.plan(at, d.kind, name, do)
 		}
 	}
+	w.hurry(length)
 }
 
 // kindsOfDisturbance returns what disturbs the world. In one of two that is but a few kinds, each

@@ -41,6 +41,8 @@ type rates struct {
 	// perMille is how many of a thousand writes, and of ten thousand reads, something happens to.
 	perMille uint64
 	slowest  time.Duration
+	// beset are the kinds of which nearly every write meets with a fault.
+	beset map[string]bool
 }
 
 // faults are what can happen to a request.
@@ -110,27 +112,53 @@ func (w *World) draw(c *call) {
 	w.injected = append(w.injected, c.name)
 }
 
-// common are the kinds of which a world has many writes.
-var common = map[string]bool{
-	"update leases": true, "create pods/binding": true, "patch pods": true, "patch pods/status": true, "patch applications/status": true,
-	"patch propagationpolicies/status": true, "patch clusters/status": true, "patch clusterresources/status": true,
+// common are the kinds of which a world has many writes, rare those of which it has few, and rarest
+// those of which many worlds have one or none.
+var (
+	common = map[string]bool{
+		"update leases": true, "create pods/binding": true, "patch pods": true, "patch pods/status": true, "patch applications/status": true,
+		"patch propagationpolicies/status": true, "patch clusters/status": true, "patch clusterresources/status": true,
+	}
+	rare = []string{
+		"create leases", "create propagationpolicies", "create schedulers", "patch clusters", "patch deployments",
+		"patch propagationpolicies", "patch schedulers", "patch subscriptions/status", "update propagationpolicies",
+	}
+	rarest = []string{
+		"create feedinventories", "create pods/eviction", "delete propagationpolicies", "patch clusterresources",
+		"patch feedinventories/status", "update feedinventories",
+	}
+)
+
+// beset returns the kinds of which nearly every write of the world meets with a fault, and with
+// another one when it is tried again: two of those that are rare, and two of the rarest.
+func (w *World) beset() map[string]bool {
+	kinds := map[string]bool{}
+	for _, of := range [][]string{rare, rarest} {
+		for _, what := range []string{"one", "another one"} {
+			kinds[of[w.hash(what+" that is beset, of "+of[0])%uint64(len(of))]] = true
+		}
+	}
+	return kinds
 }
 
 // limit returns how many of ten thousand writes of a kind something happens to. In one world of
-// eight that is every third, and of what is seldom written, which would meet with few faults
+// four that is every third, and of what is seldom written, which would meet with few faults
 // otherwise, in one of two.
 func (w *World) limit(kind string) uint64 {
 	every := uint64(2)
 	if common[kind] {
-		every = 8
+		every = 4
 	}
-	if w.rates.perMille > 0 && w.hash("many faults of "+kind)%every == 0 {
-		return focused
+	switch {
+	case w.rates.perMille == 0:
+		return 0
+	case w.rates.beset[kind]:
+		return 9_000
+	case w.hash("many faults of "+kind)%every == 0:
+		return max(3_333, w.rates.perMille*10)
 	}
 	return w.rates.perMille * 10
 }
-
-const focused = 3_333
 
 // latency is how long a message is on its way.
 func (w *World) latency(name string) time.Duration {

@@ -87,7 +87,8 @@ func begin(options *Options) (*World, error) {
 	}
 	w.length = time.Duration(w.between(60, 180)) * time.Second
 	w.rates = rates{
-		perMille: []uint64{0, 5, 20, 60, 150}[w.rng.IntN(5)], slowest: []time.Duration{0, 2 * time.Second, 10 * time.Second}[w.rng.IntN(3)],
+		perMille: []uint64{0, 20, 60, 150, 300}[w.rng.IntN(5)], slowest: []time.Duration{0, 2 * time.Second, 10 * time.Second}[w.rng.IntN(3)],
+		beset: w.beset(),
 	}
 	w.sharing = w.rng.IntN(2) == 0
 	w.populate()

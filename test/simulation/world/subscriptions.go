@@ -27,6 +27,8 @@ type subscription struct {
 	weights map[string]int64
 	// bundle is true if no pod starts before all fit.
 	bundle bool
+	// out are the feeds that are taken out for now.
+	out map[string]bool
 }
 
 // subscribe makes the Subscriptions that the seed wants, and plans what their users do. They are
@@ -42,7 +44,7 @@ func (w *World) subscribe(length time.Duration) {
 		return drawn
 	}
 	for n := range rng.IntN(3) {
-		s := &subscription{name: fmt.Sprintf("fed-%d", n), bundle: rng.IntN(2) == 0}
+		s := &subscription{name: fmt.Sprintf("fed-%d", n), bundle: rng.IntN(2) == 0, out: map[string]bool{}}
 		if rng.IntN(2) == 0 {
 			s.weights = weights()
 		}
@@ -56,6 +58,7 @@ func (w *World) subscribe(length time.Duration) {
 			for _, l := range s.feeds {
 				w.addWorkload(l)
 			}
+			w.refeed(n, s, length)
 		}
 		for i := range between(0, 3) {
 			l, replicas, at := s.feeds[rng.IntN(len(s.feeds))], int32(between(0, 8)), time.Duration(rng.Int64N(int64(length)))
@@ -81,18 +84,24 @@ func (s *subscription) object(binpack bool) *berthv1alpha1.Subscription {
 	if s.bundle {
 		dividing.Admission = berthv1alpha1.BundleAdmission
 	}
-	made := &berthv1alpha1.Subscription{
+	return &berthv1alpha1.Subscription{
 		ObjectMeta: metav1.ObjectMeta{Name: s.name},
 		Spec: berthv1alpha1.SubscriptionSpec{
 			SchedulingStrategy: berthv1alpha1.DividingStrategy, DividingScheduling: dividing, Subscribers: s.subscribers(),
+			Feeds: s.listed(),
 		},
 	}
+}
+
+// listed returns the feeds that are not taken out.
+func (s *subscription) listed() []berthv1alpha1.Feed {
+	var feeds []berthv1alpha1.Feed
 	for _, l := range s.feeds {
-		made.Spec.Feeds = append(made.Spec.Feeds, berthv1alpha1.Feed{
-			APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment", Name: l.name,
-		})
+		if !s.out[l.name] {
+			feeds = append(feeds, berthv1alpha1.Feed{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment", Name: l.name})
+		}
 	}
-	return made
+	return feeds
 }
 
 func (s *subscription) subscribers() []berthv1alpha1.Subscriber {

@@ -1,0 +1,69 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+var inventories = berthv1alpha1.SchemeGroupVersion.WithResource("feedinventories")
+
+// busy is how much more users do in a world in which they do much.
+const busy = 60
+
+// hurry plans what users do besides in one world of three, so that Berth has about twice as much to
+// write.
+func (w *World) hurry(length time.Duration) {
+	if w.hash("users do much")%3 > 0 {
+		return
+	}
+	users := slices.DeleteFunc(slices.Clone(disturbances), func(d disturbance) bool { return !d.byUser })
+	for n := range busy {
+		d := users[w.rng.IntN(len(users))]
+		at := time.Duration(w.rng.Int64N(int64(length)))
+		what, do := d.plan(w)
+		w.plan(at, d.kind, fmt.Sprintf("use %d: %s", n, what), do)
+	}
+}
+
+// mostOut is how long a feed is out of its Subscription at most.
+const mostOut = 10 * time.Second
+
+// refeed plans that feeds of a Subscription are taken out and put back, and that its inventory is
+// deleted, which Berth makes anew.
+func (w *World) refeed(n int, s *subscription, length time.Duration) {
+	rng := rand.New(rand.NewPCG(w.seed, 100+uint64(n))) //nolint:gosec // it is to be the same every time
+	at := func() time.Duration { return time.Duration(rng.Int64N(int64(length - mostOut))) }
+	for i := range rng.IntN(5) {
+		l, pause := s.feeds[rng.IntN(len(s.feeds))], time.Second+time.Duration(rng.Int64N(int64(mostOut-time.Second)))
+		w.plan(at(), "feed taken out", fmt.Sprintf("use %d of %s: feed %s is out for %s", i, s.name, l.name, pause), func() {
+			if len(s.out)+1 < len(s.feeds) && !s.out[l.name] {
+				w.list(s, l.name, true)
+				w.after(pause, func() { w.list(s, l.name, false) })
+			}
+		})
+	}
+	for i := range rng.IntN(5) {
+		w.plan(at(), "deletion of an inventory", fmt.Sprintf("use %d of %s: its inventory is deleted", i, s.name), func() {
+			w.act("delete", inventories, s.name, "", metav1.DeleteOptions{})
+		})
+	}
+}
+
+// list takes a feed out of a Subscription, or puts it back.
+func (w *World) list(s *subscription, feed string, out bool) {
+	if out {
+		s.out[feed] = true
+	} else {
+		delete(s.out, feed)
+	}
+	w.act("patch", subscriptions, s.name, "", object{"spec": object{"feeds": s.listed()}})
+}
