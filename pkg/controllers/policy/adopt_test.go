@@ -134,6 +134,11 @@ func TestAnAdoptedWorkloadIsBroughtIntoShape(t *testing.T) {
 	if moved != 4 {
 		t.Errorf("%d pods are evicted, want the 4 that are misplaced", moved)
 	}
+	for _, event := range h.events() {
+		if strings.HasPrefix(event, "Warning") {
+			t.Errorf("%q is told, although nobody has to do anything", event)
+		}
+	}
 	counts := map[string]int{}
 	for _, pod := range h.pods() {
 		counts[pod.Spec.NodeName]++

@@ -83,10 +83,10 @@ func TestGuardsOfPods(t *testing.T) {
 			want: "False InvalidWeights: the weights of the policy cannot be used, so its pods wait",
 		},
 		"pods without a stamp": {
-			objects: world(sites(), placed(unstamped), wrong()), want: misplaced("the pods were not placed by this policy"),
+			objects: world(sites(), placed(unstamped), wrong()), want: misplaced("the pods are being taken over by this policy"),
 		},
 		"pods with the stamp of another pod": {
-			objects: world(sites(), placed(copied), wrong()), want: misplaced("the pods were not placed by this policy"),
+			objects: world(sites(), placed(copied), wrong()), want: misplaced("the pods are being taken over by this policy"),
 		},
 		"pods marked as not safe to evict": {
 			objects: world(sites(), placed(annotated(modelpolicy.SafeToEvictAnnotation, "false")), wrong()),

@@ -279,7 +279,7 @@ func TestDecideLimits(t *testing.T) {
 		},
 		"pods that another policy placed stay until they carry the name of this one": {
 			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.TakenOver))),
-			wantHeld: rebalance.PodsNotOurs,
+			wantHeld: rebalance.PodsTakenOver,
 		},
 		"protected pods stay": {
 			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.Protected))),
@@ -301,7 +301,7 @@ func TestReasonsHaveTexts(t *testing.T) {
 		rebalance.Forbidden, rebalance.JobPods, rebalance.UnknownWorkload, rebalance.ClustersNotReady,
 		rebalance.RolloutUnderWay, rebalance.PodsPending, rebalance.ReplicasMissing, rebalance.ReplicasTooMany,
 		rebalance.Cooldown, rebalance.Unconfirmed, rebalance.MaxUnavailable, rebalance.NoRoom, rebalance.PodsTooYoung,
-		rebalance.PodsUnreachable, rebalance.PodsProtected, rebalance.PodsNotOurs, rebalance.PodsRefused,
+		rebalance.PodsUnreachable, rebalance.PodsProtected, rebalance.PodsNotOurs, rebalance.PodsRefused, rebalance.PodsTakenOver,
 	}
 	texts := map[string]rebalance.Reason{}
 	for _, reason := range reasons {

@@ -55,7 +55,10 @@ const (
 	PodsProtected Reason = "PodsProtected"
 	// PodsCordoned: the cluster of the pods is cordoned, and not drained.
 	PodsCordoned Reason = "PodsCordoned"
-	// PodsNotOurs: the pods were not placed by this policy.
+	// PodsTakenOver: the pods were placed by another policy or by none, and are about to carry the
+	// name of this one.
+	PodsTakenOver Reason = "PodsTakenOver"
+	// PodsNotOurs: the pods were not placed by this policy, and it does not take them over.
 	PodsNotOurs Reason = "PodsNotOurs"
 )
 
@@ -80,6 +83,7 @@ var texts = map[Reason]string{
 	PodsUnreachable:  "the pods run on nodes that are not ready",
 	PodsProtected:    "the pods are protected from eviction",
 	PodsCordoned:     "the pods run in a cluster that is cordoned and not drained",
+	PodsTakenOver:    "the pods are being taken over by this policy",
 	PodsNotOurs:      "the pods were not placed by this policy",
 }
 
@@ -89,11 +93,12 @@ func (r Reason) String() string { return texts[r] }
 
 // keepReasons tells the reason for each kind of pod that is kept.
 var keepReasons = map[Keep]Reason{
-	NotOurs: PodsNotOurs, TakenOver: PodsNotOurs, Protected: PodsProtected, Unreachable: PodsUnreachable,
+	NotOurs: PodsNotOurs, TakenOver: PodsTakenOver, Protected: PodsProtected, Unreachable: PodsUnreachable,
 	Refused: PodsRefused, Cordoned: PodsCordoned,
 }
 
 // podReasons are the reasons of single pods, the one to report first.
 var podReasons = [...]Reason{
 	MaxUnavailable, NoRoom, PodsRefused, PodsTooYoung, PodsMoved, PodsUnreachable, PodsProtected, PodsCordoned, PodsNotOurs,
+	PodsTakenOver,
 }
