@@ -180,14 +180,14 @@ func TestSubscriptionNamesTheReleaseThatHasNothing(t *testing.T) {
 	w := shop(t, func(s *berthv1alpha1.Subscription) {
 		missing := berthv1alpha1.Feed{HelmRelease: "store"}
 		s.Spec.Feeds = append(s.Spec.Feeds, missing)
-		s.Status.Feeds = []berthv1alpha1.FeedPlacement{{Feed: missing, Message: "no object of the Helm release exists yet"}}
+		s.Status.Feeds = []berthv1alpha1.FeedPlacement{{Feed: missing, Message: "the Helm release has no object"}}
 	})
 	explainSubscription(t, w, "shop").CheckOutput(t, strings.TrimPrefix(`
 Subscription: default/shop
 Strategy:     Spread
 
 FEED                 REPLICAS   CLUSTERS   UNPLACED   SAYS
-Helm release store   -          -          0          no object of the Helm release exists yet
+Helm release store   -          -          0          the Helm release has no object
 `, "\n"))
 }
 

@@ -97,7 +97,7 @@ func TestHelmReleaseInTrouble(t *testing.T) {
 	}{
 		"without objects": {
 			feeds: []berthv1alpha1.Feed{deployment("cache"), store},
-			want:  "1 of 2 feeds are missing: Helm release store (NotFound): no object of the Helm release exists yet",
+			want:  "1 of 2 feeds are missing: Helm release store (NotFound): the Helm release has no object",
 		},
 		"listed twice": {
 			feeds: []berthv1alpha1.Feed{store, store, deployment("cache")}, objects: []string{"web"},

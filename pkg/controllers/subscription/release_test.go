@@ -58,7 +58,7 @@ func TestHelmReleaseIsDivided(t *testing.T) {
 	w.releaseHas("shop")
 	w.pass()
 	w.want("the reason", w.reason("shop", berthv1alpha1.SubscriptionScheduled), berthv1alpha1.ReasonFeedsUnknown)
-	w.want("the message", w.message("shop", berthv1alpha1.SubscriptionScheduled), "Helm release store: no object of the Helm release exists yet")
+	w.want("the message", w.message("shop", berthv1alpha1.SubscriptionScheduled), "Helm release store: the Helm release has no object")
 	w.want("the policy of the feed beside it", w.policy("shop", "cache"), "*: a=2 b=3")
 }
 

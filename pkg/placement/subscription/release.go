@@ -136,7 +136,7 @@ func (e *expansion) addRelease(feed *berthv1alpha1.Feed) {
 	case release.Message != "":
 		e.trouble(feed, berthv1alpha1.ReasonFeedUnreadable, release.Message)
 	case len(release.Objects) == 0:
-		e.trouble(feed, berthv1alpha1.ReasonFeedNotFound, "no object of the Helm release exists yet")
+		e.trouble(feed, berthv1alpha1.ReasonFeedNotFound, "the Helm release has no object")
 	case e.count > berthv1alpha1.MaxFeeds:
 		e.trouble(feed, berthv1alpha1.ReasonFeedInvalid, fmt.Sprintf(
 			"the feeds of a Subscription can be %d objects at most: the last ones of the Helm release are left out", berthv1alpha1.MaxFeeds))
