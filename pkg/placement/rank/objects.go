@@ -59,7 +59,7 @@ func ClusterCandidate(cluster *berthv1alpha1.Cluster, namespace string) Candidat
 	if online := cluster.Online(); online != nil {
 		c.Since = online.LastTransitionTime.Time
 	}
-	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
+	c.Metrics, c.Remarks = sampled(cluster.Spec.Metrics, cluster.Spec.Metrics, cluster.Status.Metrics, namespace)
 	c.Unobserved = unobserved(cluster, namespace)
 	return c
 }
@@ -86,7 +86,7 @@ func unobserved(cluster *berthv1alpha1.Cluster, namespace string) (unknown []str
 func ApplicationCandidate(cluster *berthv1alpha1.Cluster, app *berthv1alpha1.Application) Candidate {
 	c := ClusterCandidate(cluster, app.Namespace)
 	if len(app.Spec.Metrics) > 0 {
-		c.Weighed, c.Remarks = sampled(app.Spec.Metrics, cluster.Status.Metrics, app.Namespace)
+		c.Weighed, c.Remarks = sampled(app.Spec.Metrics, cluster.Spec.Metrics, cluster.Status.Metrics, app.Namespace)
 	}
 	return c
 }
@@ -101,7 +101,7 @@ func CloudCandidate(
 	if meta.DeletionTimestamp != nil {
 		c.Unavailable = BeingDeleted
 	}
-	c.Metrics, c.Remarks = sampled(references, samples, meta.Namespace)
+	c.Metrics, c.Remarks = sampled(references, references, samples, meta.Namespace)
 	return c
 }
 
@@ -123,9 +123,10 @@ func Unavailable(cluster *berthv1alpha1.Cluster) string {
 	return Offline
 }
 
-// sampled puts the last values to the references to metrics.
+// sampled puts the last values to the references to metrics, of which a place has those that it
+// lists.
 func sampled(
-	references []berthv1alpha1.MetricReference, samples []berthv1alpha1.MetricSample, namespace string,
+	references, listed []berthv1alpha1.MetricReference, samples []berthv1alpha1.MetricSample, namespace string,
 ) (metrics []Metric, remarks []string) {
 	for _, reference := range references {
 		if reference.Namespace != "" && reference.Namespace != namespace {
@@ -137,8 +138,13 @@ func sampled(
 		i := slices.IndexFunc(samples, func(s berthv1alpha1.MetricSample) bool {
 			return s.Name == reference.Name && s.Namespace == reference.Namespace
 		})
-		if i >= 0 {
+		switch {
+		case i >= 0:
 			metric.fill(&samples[i])
+		case !slices.ContainsFunc(listed, func(r berthv1alpha1.MetricReference) bool {
+			return r.Name == reference.Name && r.Namespace == reference.Namespace
+		}):
+			metric.Freshness = Absent
 		}
 		metrics = append(metrics, metric)
 	}

@@ -83,6 +83,31 @@ func TestAnApplicationWeighsMetricsForItself(t *testing.T) {
 	}
 }
 
+// Where an application runs in a cluster that does not list a metric that it weighs, there is no
+// value to wait for, and the last score is that of other metrics.
+func TestAnApplicationWeighsAMetricThatItsClusterDoesNotList(t *testing.T) {
+	high := 0.6
+	unlisted, listed := &berthv1alpha1.Cluster{}, &berthv1alpha1.Cluster{}
+	unlisted.Name, listed.Name = "berlin", "madrid"
+	listed.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "green", Weight: 1}}
+	listed.Status.Metrics = []berthv1alpha1.MetricSample{{Name: "green", Value: &high, Normalized: &high}}
+	app := &berthv1alpha1.Application{}
+	app.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "green", Weight: 2}}
+	candidates := []rank.Candidate{rank.ApplicationCandidate(unlisted, app), rank.ApplicationCandidate(listed, app)}
+	for name, last := range map[string]*float64{"no last score": nil, "a last score of others": new(0.9)} {
+		t.Run(name, func(t *testing.T) {
+			results := rank.Rank(&rank.Query{Current: "berlin", LastScore: last, Stickiness: &rank.DefaultStickiness}, candidates)
+			if got := names(results); got != "madrid berlin" {
+				t.Errorf("ranked %q, want \"madrid berlin\"", got)
+			}
+			const says = "metric green: it is not listed there"
+			if got := results[1].Problems; len(got) != 1 || got[0] != says {
+				t.Errorf("berlin has the problems %q, want %q", got, says)
+			}
+		})
+	}
+}
+
 // A metric that counts for nothing and is out of range is no score at all.
 func TestAMetricOutOfRangeWithoutWeight(t *testing.T) {
 	out := rank.Metric{Name: "load", Rejected: true, Freshness: rank.Fresh}

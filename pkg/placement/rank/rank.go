@@ -88,6 +88,8 @@ func evaluate(request *Query, c *Candidate, room []Part) (result Ranked, rest []
 	switch {
 	case whole:
 		result.Measured = len(parts) > 0
+	case c.lacksMetric():
+		parts = nil
 	case current && request.LastScore != nil && !math.IsNaN(*request.LastScore):
 		result.Score, result.Measured = finite(*request.LastScore), true
 		return result, room
@@ -101,7 +103,7 @@ func evaluate(request *Query, c *Candidate, room []Part) (result Ranked, rest []
 
 // usable reports whether a metric counts for a place.
 func (m *Metric) usable(current bool) bool {
-	return (m.Freshness == Fresh && !m.Rejected || m.Freshness != Missing && current) && m.valid()
+	return (m.Freshness == Fresh && !m.Rejected || m.Freshness >= Stale && current) && m.valid()
 }
 
 // valid is false for numbers that no formula can use.
@@ -128,6 +130,12 @@ func (c *Candidate) parts(current bool, parts []Part) (all []Part, whole bool) {
 	return parts, true
 }
 
+// lacksMetric reports whether the place does not have one of the metrics that make the score. It is
+// one without metrics then, wherever the application runs: to wait for a value would be in vain.
+func (c *Candidate) lacksMetric() bool {
+	return slices.ContainsFunc(c.weighed(), func(m Metric) bool { return m.Freshness == Absent })
+}
+
 // weighed returns the metrics that make the score.
 func (c *Candidate) weighed() []Metric {
 	if c.Weighed != nil {
@@ -144,6 +152,8 @@ func (c *Candidate) problems() []string {
 		switch {
 		case m.Problem != "":
 			problems = append(problems, fmt.Sprintf("metric %s: %s", m.Name, m.Problem))
+		case m.Freshness == Absent:
+			problems = append(problems, fmt.Sprintf("metric %s: it is not listed there", m.Name))
 		case m.Freshness == Missing:
 			problems = append(problems, fmt.Sprintf("metric %s: there is no value", m.Name))
 		case !m.valid():

@@ -15,6 +15,8 @@ type Freshness int
 const (
 	// Missing means that there is no value, and never was one.
 	Missing Freshness = iota
+	// Absent means that the place does not have the metric.
+	Absent
 	// Stale means that the last good value is too old to attract anything. It still counts where
 	// the application runs.
 	Stale
@@ -125,8 +127,8 @@ type Ranked struct {
 	Parts []Part
 	// Measured is true if the score comes from metrics.
 	Measured bool
-	// Held is true for the current place if its metrics have no values and no last score is known:
-	// nothing is known against it, so it stays first.
+	// Held is true for the current place if it has the metrics, they have no values, and no last score
+	// is known: nothing is known against it, so it stays first.
 	Held bool
 	// Problems say which metrics could not be read, and why, after the remarks of the candidate.
 	Problems []string
