@@ -16,9 +16,13 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// within chooses a cluster, and puts a move to a better one off until a window opens.
+// within chooses a cluster, and puts a move to a better one off until a window opens. Of a move that
+// is under way Moving tells, whatever the windows are.
 func (p *pass) within(app migrate.Application, results []rank.Ranked) string {
 	chosen := migrate.Choose(app, results)
+	if app.Moving {
+		return chosen
+	}
 	open, next, err := windowOpen(p.app.Spec.Move, p.now)
 	if err != nil {
 		p.condition(berthv1alpha1.ApplicationMoving, false, berthv1alpha1.ReasonInvalidWindow, err.Error())
