@@ -223,7 +223,7 @@ func TestWhatStays(t *testing.T) {
 			w.edit(func(spec *berthv1alpha1.ApplicationSpec) {
 				spec.Constraints.ClusterLabels = []string{"location is madrid"}
 			})
-		}, "False NoClusterMatches: cluster berlin does not suit any more, and migration is Never"},
+		}, "False NoClusterMatches: cluster berlin does not suit any more: not meeting location is madrid; migration is Never, so it stays there"},
 		"no cluster matches": {nil, func(w *world) {
 			w.edit(func(spec *berthv1alpha1.ApplicationSpec) {
 				spec.Constraints.ClusterLabels = []string{"location is rome"}

@@ -181,8 +181,7 @@ func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool
 	case chosen == "" || !slices.ContainsFunc(results, func(r rank.Ranked) bool { return r.Eligible }):
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches, rank.Unmatched(results))
 	default:
-		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches,
-			fmt.Sprintf("cluster %s does not suit any more, and migration is Never", chosen))
+		p.tellUnsuited(results)
 	}
 	if ranking := rank.Shown(results); !alike(status.Ranking, ranking) {
 		status.Ranking = ranking
@@ -190,6 +189,21 @@ func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool
 			status.Score = new(results[i].Score)
 		}
 	}
+}
+
+// tellUnsuited tells that the Application stays in a cluster that does not suit any more although
+// another one does.
+func (p *pass) tellUnsuited(results []rank.Ranked) {
+	chosen, why := p.app.Status.ScheduledTo, "there is no such cluster"
+	if i := slices.IndexFunc(results, func(r rank.Ranked) bool { return r.Name == chosen }); i >= 0 {
+		why = strings.Join(results[i].Rejections, ", ")
+	}
+	stays := "the move to another one waits"
+	if p.app.Spec.Migration == berthv1alpha1.MigrationNever {
+		stays = "migration is Never, so it stays there"
+	}
+	p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches,
+		fmt.Sprintf("cluster %s does not suit any more: %s; %s", chosen, why, stays))
 }
 
 func scheduledMessage(r *rank.Ranked, unknown []string) string {
