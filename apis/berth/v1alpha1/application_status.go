@@ -78,8 +78,9 @@ type ApplicationStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	Objects []ApplicationObject `json:"objects,omitempty"`
 
-	// ready tells how many of the pods that the objects want are ready, "3/5" for instance.
-	// Of what has no number of replicas all pods there are count.
+	// ready tells how many of the pods that the objects want are ready, "3/5" for instance. Pods
+	// beyond those that an object wants, as there are during a move, do not count. Of what has no number
+	// of replicas all pods there are count.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Ready string `json:"ready,omitempty"`

@@ -193,7 +193,7 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	seen.scaled = p.memo.scaled
 	r.keepPromise(p, seen)
 	if p.app.Status.ScheduledTo == "" {
-		p.app.Status.Ready = readyOf(objects, seen).String()
+		p.app.Status.Ready = readyOf(p.app, objects, seen).String()
 	}
 	if rests := p.suspended(seen); rests {
 		return r.writeStatus(ctx, p)
@@ -299,7 +299,7 @@ func (p *pass) report(objects []*object, seen *observed, failure error) error {
 	reason, told := refusedFor(failure)
 	switch {
 	case told != nil:
-		p.app.Status.Ready = readyOf(objects, seen).String()
+		p.app.Status.Ready = readyOf(p.app, objects, seen).String()
 		p.condition(berthv1alpha1.ApplicationReady, false, reason, told.Error())
 		p.again(refusedPause)
 		return nil

@@ -52,7 +52,8 @@ func (r *Reconciler) decide(ctx context.Context, p *pass, objects []*object, see
 	if err != nil {
 		return err
 	}
-	return r.follow(ctx, p, before, objects, seen)
+	r.follow(p, before, objects, seen)
+	return nil
 }
 
 // stays returns the cluster that is not left out because a move there has failed: the current one,
@@ -93,7 +94,7 @@ func (r *Reconciler) untilReview(p *pass) (wait time.Duration, due bool) {
 }
 
 // follow tells of another choice, and begins to move there.
-func (r *Reconciler) follow(ctx context.Context, p *pass, before string, objects []*object, seen *observed) error {
+func (r *Reconciler) follow(p *pass, before string, objects []*object, seen *observed) {
 	switch chosen := p.app.Status.ScheduledTo; before {
 	case chosen:
 	case "":
@@ -103,9 +104,8 @@ func (r *Reconciler) follow(ctx context.Context, p *pass, before string, objects
 		p.noteFailover(before)
 		r.Recorder.Eventf(
 			p.app, nil, corev1.EventTypeNormal, "Rescheduled", "Schedule", "Chose cluster %s instead of %s", chosen, before)
-		return r.beginMove(ctx, p, before, objects, seen)
+		p.beginMove(before, objects, seen)
 	}
-	return nil
 }
 
 // waits reports whether a first choice waits because something that may matter is unknown. It does

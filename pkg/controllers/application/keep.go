@@ -11,9 +11,11 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/workload"
 )
 
 const (
@@ -45,15 +47,18 @@ type kept struct {
 	// touched is true once somebody else has changed or deleted it, and by is who, if that is known.
 	touched bool
 	by      string
-	// scaled is true while it has another number of replicas than was applied.
-	scaled bool
+	// replicas is the number that was applied, in this generation of it, and scaled is true while it
+	// has another one.
+	replicas   int64
+	generation int64
+	scaled     bool
 	// restored is when it was last put right, and rest for how long it is left alone after that.
 	restored time.Time
 	rest     time.Duration
 }
 
 // note remembers an object as the API server has answered that it is.
-func (k *keeper) note(id objectID, app types.NamespacedName, is metav1.Object) {
+func (k *keeper) note(id objectID, app types.NamespacedName, is *unstructured.Unstructured) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	known := k.made[id]
@@ -65,6 +70,7 @@ func (k *keeper) note(id objectID, app types.NamespacedName, is metav1.Object) {
 		k.made[id] = known
 	}
 	known.app, known.fields, known.touched, known.scaled = app, ownFields(is), false, false
+	known.replicas, known.generation = replicasIn(is), is.GetGeneration()
 }
 
 // seen takes up an object as it is now, nil if it is gone. It returns the Application that is to
@@ -86,13 +92,23 @@ func (k *keeper) seen(id objectID, is metav1.Object) (app types.NamespacedName, 
 	return known.app, known.touched
 }
 
-// counts takes up whether an object has another number of replicas than was applied.
-func (k *keeper) counts(id objectID, scaled bool) {
+// counts takes up how many replicas an object has, as the cache has it, nil if it is not there. What
+// the cache has from before it was applied says nothing.
+func (k *keeper) counts(id objectID, live metav1.Object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if known := k.made[id]; known != nil {
-		known.scaled = scaled
+	known := k.made[id]
+	if known == nil || live == nil {
+		return
 	}
+	replicas, read := workload.ReplicasOf(live)
+	known.scaled = read && live.GetGeneration() >= known.generation && int64(replicas) != known.replicas
+}
+
+// replicasIn returns the number of replicas of an object that was applied, 0 for what has none.
+func replicasIn(applied *unstructured.Unstructured) int64 {
+	replicas, _, _ := unstructured.NestedInt64(applied.Object, "spec", "replicas")
+	return replicas
 }
 
 // due reports whether an object is to be put right now, and otherwise after what time it is, 0 for

@@ -35,7 +35,8 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 	keepReplicas(p.app, objects)
 	move := p.app.Status.Move
 	if move == nil {
-		return r.forgetReplicas(ctx, p, objects, seen)
+		p.forgetReplicas(objects, seen)
+		return nil
 	}
 	facts := &migrate.Facts{
 		Now: p.now, Unschedulable: seen.unschedulable(), StopFirst: p.app.Spec.Migration == berthv1alpha1.MigrationStopFirst,
@@ -46,11 +47,7 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 		if o.policy == "" || !o.scales {
 			continue
 		}
-		live, err := r.liveOf(ctx, p.app, o)
-		if err != nil {
-			return err
-		}
-		w := o.workload(p.app, seen, live)
+		w := o.workload(p.app, seen)
 		facts.Stages = append(facts.Stages, migrate.Stage(w))
 		if _, text := migrate.Progress(w); text != "" && i < least {
 			message, least = o.String()+text, i
@@ -81,7 +78,7 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 // beginMove notes that the Application leaves a cluster where it runs. To return to where it came
 // from ends the move that is under way. After a move that was given up before a pod was in its
 // cluster, the next one begins where that began.
-func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, objects []*object, seen *observed) error {
+func (p *pass) beginMove(from string, objects []*object, seen *observed) {
 	to := p.app.Status.ScheduledTo
 	if under := p.app.Status.Move; under != nil {
 		from = under.From
@@ -90,13 +87,10 @@ func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, object
 	if p.ended != nil && !seen.runsIn(from) {
 		from = p.ended.From
 	}
-	replicas, err := r.replicasBefore(ctx, p, objects)
-	if err != nil {
-		return err
-	}
+	replicas := p.replicasBefore(objects, seen)
 	if from == to || !leaves(from, objects, seen) {
 		p.app.Status.ReplicasBefore = replicas
-		return nil
+		return
 	}
 	start := p.now.Truncate(time.Second)
 	move := &berthv1alpha1.ApplicationMoveStatus{
@@ -110,22 +104,17 @@ func (r *Reconciler) beginMove(ctx context.Context, p *pass, from string, object
 	p.app.Status.Move, p.app.Status.ReplicasBefore = move, nil
 	p.memo.scaled = nil // What somebody did to the last move says nothing of this one.
 	p.condition(berthv1alpha1.ApplicationMoving, true, string(move.Step), fmt.Sprintf("from cluster %s to %s: %s", from, to, move.Message))
-	return nil
 }
 
 // replicasBefore returns how many replicas each object is to have when it has moved. A move that
 // has ended without having been done knows it: since it began there may be more. What the manifest
 // says is kept as well, for the case that it says nothing any more before the end.
-func (r *Reconciler) replicasBefore(ctx context.Context, p *pass, objects []*object) (found []berthv1alpha1.MovedReplicas, err error) {
+func (p *pass) replicasBefore(objects []*object, seen *observed) (found []berthv1alpha1.MovedReplicas) {
 	for _, o := range objects {
 		if !o.scales {
 			continue
 		}
-		live, err := r.liveOf(ctx, p.app, o)
-		if err != nil {
-			return nil, err
-		}
-		if replicas, read := workload.ReplicasOf(live); read {
+		if replicas, read := workload.ReplicasOf(seen.live[o.policy]); read {
 			before := berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: int64(replicas)}
 			if known := cmp.Or(o.replicas, o.remembered(p.app)); known != nil {
 				before.Replicas = *known
@@ -133,7 +122,7 @@ func (r *Reconciler) replicasBefore(ctx context.Context, p *pass, objects []*obj
 			found = append(found, before)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // keepReplicas brings up to date what is remembered of objects whose manifests give a number.
@@ -147,18 +136,14 @@ func keepReplicas(app *berthv1alpha1.Application, objects []*object) {
 
 // forgetReplicas forgets how many replicas the workloads had before they began to change the
 // cluster once they have them again where they are, and leaves the number to others again.
-func (r *Reconciler) forgetReplicas(ctx context.Context, p *pass, objects []*object, seen *observed) error {
+func (p *pass) forgetReplicas(objects []*object, seen *observed) {
 	var still []berthv1alpha1.MovedReplicas
 	for _, o := range objects {
 		known := o.remembered(p.app)
 		if known == nil {
 			continue
 		}
-		live, err := r.liveOf(ctx, p.app, o)
-		if err != nil {
-			return err
-		}
-		if !migrate.Rests(o.workload(p.app, seen, live)) {
+		if !migrate.Rests(o.workload(p.app, seen)) {
 			still = append(still, berthv1alpha1.MovedReplicas{Policy: o.policy, Replicas: *known})
 		}
 	}
@@ -166,7 +151,6 @@ func (r *Reconciler) forgetReplicas(ctx context.Context, p *pass, objects []*obj
 		p.memo.review = true // It may have been asked for before a restart.
 	}
 	p.app.Status.ReplicasBefore = still
-	return nil
 }
 
 // gaveUp reports whether the newest decision was to go back from a move that was given up.
@@ -245,23 +229,6 @@ func (p *pass) leaveOut(cluster, why string) {
 	list[i].Until = metav1.NewTime(p.now.Add(migrate.LeaveOut(list[i].Failures))).Rfc3339Copy()
 	list[i].Message = names.Clip(why)
 	p.app.Status.LeftOut = list
-}
-
-// liveOf returns an object with replicas as the cache has it, nil if it is not there or of another
-// kind.
-func (r *Reconciler) liveOf(ctx context.Context, app *berthv1alpha1.Application, o *object) (client.Object, error) {
-	kind := workload.KindFor(o.GetAPIVersion(), o.GetKind())
-	if kind == nil || !o.scales {
-		return nil, nil //nolint:nilnil // nothing is known of others
-	}
-	live := kind.NewObject()
-	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: app.Namespace, Name: o.GetName()}, live); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil, nil //nolint:nilnil // it is not there
-		}
-		return nil, fmt.Errorf("reading %s: %w", o, err)
-	}
-	return live, nil
 }
 
 // surgeOf returns how many replicas a move may add to so many, 0 for as many again.

@@ -57,22 +57,10 @@ func (r *Reconciler) needs(ctx context.Context, p *pass, objects []*object, seen
 }
 
 // wants returns how many pods an object is to have: those of the manifest, or of what somebody else
-// scales as many as it had before a move or has now, or else one.
+// scales as many as it had before a move or is given now, or else one.
 func (o *object) wants(app *berthv1alpha1.Application, seen *observed) int64 {
-	if o.replicas != nil {
-		return *o.replicas
-	}
-	if known := o.remembered(app); known != nil {
-		return *known
-	}
 	if o.scales {
-		if policy := seen.policies[o.policy]; policy != nil {
-			if list := policy.Spec.Placement.StaticWeightList; len(list) > 1 && list[0].Min != nil {
-				return int64(*list[0].Min)
-			}
-		}
-		there, _ := o.count(seen)
-		return max(1, there)
+		return o.workload(app, seen).Wanted()
 	}
 	if kind := workload.KindFor(o.GetAPIVersion(), o.GetKind()); kind != nil {
 		typed := kind.NewObject()

@@ -33,6 +33,9 @@ type observed struct {
 	// has given them, since somebody has deleted the policy.
 	pods            map[string]migrate.Pods
 	waiting, astray map[string][]*corev1.Pod
+	// live are the workloads with a number of replicas as the cache has them, by policy. Those that are
+	// not there, and those of kinds that the cache does not have, are missing.
+	live map[string]client.Object
 	// ready and leaving are how many of the pods are ready, and how many are being deleted and have
 	// not ended, by policy.
 	ready, leaving map[string]int64
@@ -58,9 +61,13 @@ func read(
 		policies:   map[string]*berthv1alpha1.PropagationPolicy{}, pods: map[string]migrate.Pods{},
 		waiting: map[string][]*corev1.Pod{}, astray: map[string][]*corev1.Pod{},
 		ready: map[string]int64{}, leaving: map[string]int64{}, minReady: map[string]time.Duration{}, now: now,
+		live: map[string]client.Object{},
 	}
 	for _, o := range objects {
 		seen.minReady[o.policy] = o.minReady
+		if err := seen.readLive(ctx, reader, app, o); err != nil {
+			return nil, err
+		}
 	}
 	for name := range policiesOf(app, objects) {
 		if err := seen.readPolicy(ctx, reader, app, name); err != nil {
@@ -68,6 +75,31 @@ func read(
 		}
 	}
 	return seen, nil
+}
+
+// cached returns the kind of an object that has a number of replicas, nil if it has none or the cache
+// does not have such objects.
+func (o *object) cached() *workload.Kind {
+	if !o.scales {
+		return nil
+	}
+	return workload.KindFor(o.GetAPIVersion(), o.GetKind())
+}
+
+// readLive reads a workload that has a number of replicas.
+func (s *observed) readLive(ctx context.Context, reader client.Reader, app *berthv1alpha1.Application, o *object) error {
+	kind := o.cached()
+	if kind == nil {
+		return nil
+	}
+	live := kind.NewObject()
+	switch err := reader.Get(ctx, client.ObjectKey{Namespace: app.Namespace, Name: o.GetName()}, live); {
+	case err == nil:
+		s.live[o.policy] = live
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("reading %s: %w", o, err)
+	}
+	return nil
 }
 
 // policiesOf returns the names that policies of an Application may have: those for its objects, and

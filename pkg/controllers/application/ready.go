@@ -19,7 +19,7 @@ import (
 // column READY shows.
 func (p *pass) runs(objects []*object, seen *observed) {
 	target := p.app.Status.ScheduledTo
-	p.app.Status.Ready = readyOf(objects, seen).String()
+	p.app.Status.Ready = readyOf(p.app, objects, seen).String()
 	for _, o := range objects {
 		if o.policy == "" {
 			continue
@@ -40,28 +40,28 @@ func (p *pass) runs(objects []*object, seen *observed) {
 // condition and a message that follows the name of the object; both are empty if they do.
 func (o *object) progress(app *berthv1alpha1.Application, seen *observed) (reason, message string) {
 	if o.scales {
-		if reason, message = migrate.Progress(o.workload(app, seen, nil)); reason != "" {
+		if reason, message = migrate.Progress(o.workload(app, seen)); reason != "" {
 			return reason, message
 		}
 	}
-	if wanted, ready := o.count(seen); ready < wanted {
+	if wanted, ready := o.count(app, seen); ready < wanted {
 		return berthv1alpha1.ReasonPodsNotReady, fmt.Sprintf(": %d of %d pods are ready", ready, wanted)
 	}
 	return "", ""
 }
 
 // count returns how many pods an object wants, and how many are ready. What has no number of
-// replicas, or none in its manifest, wants the pods that there are.
-func (o *object) count(seen *observed) (wanted, ready int64) {
+// replicas wants the pods that there are.
+func (o *object) count(app *berthv1alpha1.Application, seen *observed) (wanted, ready int64) {
+	if o.scales {
+		return o.wants(app, seen), seen.ready[o.policy]
+	}
+
 	wanted = int64(len(seen.waiting[o.policy]))
 	for _, there := range seen.pods[o.policy] {
 		wanted += there.Bound
 	}
-	ready = seen.ready[o.policy]
-	if o.replicas != nil {
-		wanted = *o.replicas
-	}
-	return wanted, ready
+	return wanted, seen.ready[o.policy]
 }
 
 // unbound says how many pods have no node in the target, and what the scheduler says of them; empty
@@ -78,10 +78,10 @@ func unbound(target string, waiting []*corev1.Pod) string {
 }
 
 // readyOf counts the pods of all objects.
-func readyOf(objects []*object, seen *observed) (total state.Count) {
+func readyOf(app *berthv1alpha1.Application, objects []*object, seen *observed) (total state.Count) {
 	for _, o := range objects {
 		if o.policy != "" {
-			wanted, ready := o.count(seen)
+			wanted, ready := o.count(app, seen)
 			total.Add(ready, wanted)
 		}
 	}

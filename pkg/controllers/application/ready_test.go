@@ -41,7 +41,7 @@ func TestReadyIsFalseWhileAPodHasNoNode(t *testing.T) {
 		},
 		"of a Deployment that says nothing of replicas": {
 			strings.Replace(deployment, "replicas: 2, ", "", 1), "web-deployment-front",
-			"False PodsNotReady: deployment front: 1 of 2 pods are ready; 1 without a node in cluster madrid: " +
+			"False PodsNotReady: deployment front: 1 of its pods are ready in cluster madrid; 1 without a node in cluster madrid: " +
 				"0/2 nodes are available: 2 Insufficient cpu.", "1/2",
 		},
 		"of a Job": {
@@ -58,6 +58,11 @@ func TestReadyIsFalseWhileAPodHasNoNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, cluster("madrid", 0.9), newApplication(tc.manifest))
 			w.passes()
+			if strings.Contains(tc.manifest, "Deployment") {
+				d := w.deployment()
+				d.Spec.Replicas = new(int32(2))
+				w.must(w.client.Update(t.Context(), d))
+			}
 			w.run("madrid", 0, true)
 			w.wait("front-x", tc.policy)
 			w.passes()

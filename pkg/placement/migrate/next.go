@@ -81,7 +81,7 @@ func (w *Situation) step() Step {
 	case w.StopFirst:
 		return w.stopFirst(alone)
 	}
-	wanted := w.wanted()
+	wanted := w.Wanted()
 	alone.Replicas = wanted
 	others := w.others()
 	elsewhere, live := w.Pods.elsewhere(w.Target), deref(w.Live, wanted)
@@ -179,7 +179,7 @@ func (w *Situation) both(part, wanted int64, others []string) []berthv1alpha1.St
 // it shrinks to none, waits until no pod is left, changes its policy, waits until everybody has
 // seen that, and grows again.
 func (w *Situation) stopFirst(alone Step) Step {
-	alone.Replicas = w.wanted()
+	alone.Replicas = w.Wanted()
 	stopped := Step{Policy: alone.Policy, Moving: true}
 	if apiequality.Semantic.DeepEqual(w.Policy, alone.Policy) {
 		if w.Live != nil && *w.Live == 0 && alone.Replicas > 0 && !w.Observed {
@@ -205,10 +205,10 @@ func (w *Situation) clusters() []string {
 	return names
 }
 
-// wanted returns how many replicas the workload should have when it has moved: those of the
+// Wanted returns how many replicas the workload should have when it has moved: those of the
 // manifest or, where somebody else scales it, those that it had when the move began, which the
 // policy of a move in one part remembers as the least of the target.
-func (w *Situation) wanted() int64 {
+func (w *Situation) Wanted() int64 {
 	switch {
 	case w.Manifest != nil:
 		return *w.Manifest
@@ -233,7 +233,7 @@ func Progress(w *Situation) (reason, message string) {
 				" that are not ready in time"
 		}
 		return berthv1alpha1.ReasonMigrating, message
-	case len(w.Policy) == 0, here.Ready < deref(w.Manifest, here.Bound):
+	case len(w.Policy) == 0, here.Ready < w.Wanted():
 		return berthv1alpha1.ReasonPodsNotReady, fmt.Sprintf(": %d of its pods are ready in cluster %s", here.Ready, w.Target)
 	}
 	return "", ""
@@ -261,7 +261,7 @@ func Stage(w *Situation) berthv1alpha1.MoveStep {
 // to have, and none of them elsewhere. Whether they are available is up to them.
 func Rests(w *Situation) bool {
 	return len(w.Policy) > 0 && !w.Moving() && w.clusters()[0] == w.Target && w.Pods.elsewhere(w.Target) == 0 &&
-		w.Live != nil && *w.Live == w.wanted()
+		w.Live != nil && *w.Live == w.Wanted()
 }
 
 // share returns how many replicas the policy gives the target, all if it does not say.
@@ -269,7 +269,7 @@ func (w *Situation) share() int64 {
 	if w.arriving() && w.Policy[0].Min != nil {
 		return int64(*w.Policy[0].Min)
 	}
-	return w.wanted()
+	return w.Wanted()
 }
 
 func deref(number *int64, unknown int64) int64 {
