@@ -6,7 +6,6 @@ package application
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -206,7 +205,10 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 			"no cluster is chosen yet, so nothing is made")
 		return r.writeStatus(ctx, p)
 	}
-	p.list(objects)
+	if !p.list(objects) {
+		failure := r.clear(ctx, p, objects, seen)
+		return errors.Join(failure, r.writeStatus(ctx, p))
+	}
 	if err := r.writeStatus(ctx, p); err != nil {
 		return err
 	}
@@ -254,16 +256,12 @@ func (p *pass) suspended(seen *observed) bool {
 
 // make brings the objects to where they should be, and removes what is not in the spec any more.
 func (r *Reconciler) make(ctx context.Context, p *pass, objects []*object, seen *observed) error {
-	account, err := r.Account(ctx, p.app.Namespace, p.app.Spec.ServiceAccountName)
+	w, err := r.writer(ctx, p)
 	if err != nil {
 		return err
 	}
 	for _, o := range objects {
 		r.watch(ctx, o.GroupVersionKind(), p.now)
-	}
-	w := &writer{
-		client: r.Client, live: r.Live, account: account, app: p.app, applied: p.memo.applied, now: p.now,
-		keeper: &r.keeper, watches: &r.watches, again: p.again, scaled: p.scales(),
 	}
 	moving, err := w.bringAll(ctx, objects, seen)
 	p.contested = w.contested
@@ -276,21 +274,24 @@ func (r *Reconciler) make(ctx context.Context, p *pass, objects []*object, seen 
 	return w.prune(ctx, objects, seen.policies)
 }
 
+// writer returns who writes the objects of an Application.
+func (r *Reconciler) writer(ctx context.Context, p *pass) (*writer, error) {
+	account, err := r.Account(ctx, p.app.Namespace, p.app.Spec.ServiceAccountName)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{
+		client: r.Client, live: r.Live, account: account, app: p.app, applied: p.memo.applied, now: p.now,
+		keeper: &r.keeper, watches: &r.watches, again: p.again, scaled: p.scales(),
+	}, nil
+}
+
 // sinceChosen returns for how long the cluster has been chosen.
 func (p *pass) sinceChosen() time.Duration {
 	if p.app.Status.Scheduled == nil {
 		return 0
 	}
 	return p.now.Sub(p.app.Status.Scheduled.Time)
-}
-
-// list notes in the status what there is going to be, before it is made.
-func (p *pass) list(objects []*object) {
-	for _, o := range objects {
-		if !slices.Contains(p.app.Status.Objects, o.key()) {
-			p.app.Status.Objects = append(p.app.Status.Objects, o.key())
-		}
-	}
 }
 
 // report writes into the status what became of the objects. It returns the failure unless that is

@@ -1,0 +1,144 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package application_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/movelimit"
+)
+
+// A move in steps changes the number of replicas again and again by itself.
+func TestAMoveInStepsBlamesNobody(t *testing.T) {
+	c := newCrossing(t, nil, inSteps)
+	c.passed = func(a *tenant, before, after *berthv1alpha1.Application) {
+		c.see(a, before, after)
+		for _, told := range after.Status.Conditions {
+			if strings.Contains(told.Message, "somebody else") {
+				c.tb.Fatalf("%s is %s", told.Type, told.Message)
+			}
+		}
+	}
+	c.moveTo("Available")
+	c.until(time.Hour, func() bool { return c.ended != "" })
+	if c.ended != done {
+		t.Errorf("the move ends with %q, want %q", c.ended, done)
+	}
+}
+
+func TestAWindowThatNeverOpensChangesNothingOfAMove(t *testing.T) {
+	w := moving(t, nil)
+	w.edit(func(spec *berthv1alpha1.ApplicationSpec) {
+		spec.Move = &berthv1alpha1.ApplicationMove{Windows: []berthv1alpha1.MoveWindow{
+			{Schedule: "0 0 30 2 *", Duration: metav1.Duration{Duration: time.Hour}},
+		}}
+	})
+	for _, at := range []string{"at once", "at the next review", "at the one after that"} {
+		w.pass()
+		w.is(at, "madrid", "madrid>=2 berlin", 4, "True Start")
+		w.clock.SetTime(w.clock.Now().Add(61 * time.Second))
+	}
+}
+
+func TestAMoveThatHasToWaitTellsWhatIsWrongWhereItRuns(t *testing.T) {
+	w := settled(t, nil)
+	crowded(t, w, movelimit.Limits{PerMinute: 2})
+	w.edit(func(spec *berthv1alpha1.ApplicationSpec) {
+		spec.Constraints.ClusterLabels = []string{"location is madrid"}
+	})
+	w.passes()
+	w.is("it waits", "berlin", "berlin", 2, "False MovesLimited")
+	const want = "False NoClusterMatches: cluster berlin does not suit any more: not meeting location is madrid; the move to another one waits"
+	if got := w.condition("Scheduled"); got != want {
+		t.Errorf("Scheduled is %s\nwant %s", got, want)
+	}
+}
+
+func TestReadyOfWhatOthersScale(t *testing.T) {
+	tests := map[string]struct {
+		migration berthv1alpha1.MigrationMode
+		refused   bool
+		moves     bool
+		ready     string
+		condition string
+	}{
+		"its pods are refused": {refused: true, ready: "2/8", condition: "False PodsNotReady: deployment front: 2 of its pods are ready in"},
+		"it moves":             {moves: true, ready: "2/2", condition: "False Migrating"},
+		"it stops first":       {migration: "StopFirst", moves: true, ready: "2/2", condition: "False Migrating"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := settled(t, func(app *berthv1alpha1.Application) {
+				app.Spec.Manifests = manifests(strings.Replace(deployment, "replicas: 2, ", "", 1))
+				app.Spec.Migration = tc.migration
+			})
+			d := w.deployment()
+			d.Spec.Replicas = new(int32(2))
+			if tc.refused {
+				*d.Spec.Replicas = 8
+			}
+			w.must(w.client.Update(t.Context(), d))
+			w.passes()
+			if tc.moves {
+				w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+				w.after(61 * time.Second)
+				w.after(3 * time.Second)
+				for range 2 {
+					w.run("madrid", 2, false)
+				}
+				w.after(3 * time.Second)
+			}
+			if got := w.app().Status.Ready; got != tc.ready {
+				t.Errorf("READY shows %s, want %s", got, tc.ready)
+			}
+			if got := w.condition("Ready"); !strings.HasPrefix(got, tc.condition) {
+				t.Errorf("Ready is %s, want %s", got, tc.condition)
+			}
+		})
+	}
+}
+
+// While one object is refused, what has left the spec stays: until the list of what there may be is
+// full.
+func TestEditsThatFollowOneAnotherWhileAnObjectIsRefused(t *testing.T) {
+	const most = 200
+	edition := func(n int) (list []berthv1alpha1.Manifest) {
+		for i := range 99 {
+			list = append(list, manifests(strings.Replace(configMap, "settings", fmt.Sprintf("settings-%d-%d", n, i), 1))...)
+		}
+		return append(list, manifests(deployment)...)
+	}
+	w := newWorld(t, cluster("berlin", 0.5), newApplication(deployment))
+	w.refuse = func(kind, _ string) error {
+		if kind == "Deployment" {
+			return apierrors.NewBadRequest("no")
+		}
+		return nil
+	}
+	for n := range 4 {
+		w.edit(func(spec *berthv1alpha1.ApplicationSpec) { spec.Manifests = edition(n) })
+		w.passes()
+		if got := len(w.app().Status.Objects); got > most {
+			t.Fatalf("after %d edits %d objects are in the status, which may have %d", n+1, got, most)
+		}
+	}
+	w.refuse = nil
+	w.after(30 * time.Second)
+	if got := len(w.app().Status.Objects); got != 100 {
+		t.Errorf("in the end %d objects are in the status, want 100", got)
+	}
+	var left corev1.ConfigMapList
+	w.must(w.client.List(t.Context(), &left))
+	if len(left.Items) != 99 {
+		t.Errorf("in the end there are %d ConfigMaps, want 99", len(left.Items))
+	}
+}
