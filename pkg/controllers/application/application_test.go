@@ -33,7 +33,7 @@ func TestTheBestClusterGetsTheApplication(t *testing.T) {
 	if got := w.condition("Scheduled"); !strings.HasPrefix(got, "True ClusterChosen") {
 		t.Errorf("Scheduled is %s", got)
 	}
-	if got := w.condition("Ready"); got != "False PodsNotReady: deployment front: 0 of its pods are ready in cluster madrid" {
+	if got := w.condition("Ready"); got != "False PodsNotReady: deployment front: 0 of 2 pods are available in cluster madrid" {
 		t.Errorf("Ready is %s", got)
 	}
 	w.run("madrid", 0, true)

@@ -18,9 +18,10 @@ import (
 
 // What the manager calls when something changes.
 var (
-	PolicyChanges  = policyChanges
-	PodChanges     = podChanges
-	ClusterChanges = clusterChanges
+	PolicyChanges     = policyChanges
+	PodChanges        = podChanges
+	DeploymentChanges = deploymentChanges
+	ClusterChanges    = clusterChanges
 )
 
 // Watch lets kinds count as watched.

@@ -50,7 +50,7 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 		w := o.workload(p.app, seen)
 		facts.Stages = append(facts.Stages, migrate.Stage(w))
 		if _, text := migrate.Progress(w); text != "" && i < least {
-			message, least = o.String()+text, i
+			message, least = o.String()+text+seen.refused(o), i
 			if why, left := r.keeper.contested(objectID{p.app.Namespace, o.key()}, p.now); why != "" {
 				message += "; " + why
 				p.again(left)
@@ -197,11 +197,12 @@ func (r *Reconciler) giveUp(ctx context.Context, p *pass, reason, why string) er
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading cluster %s: %w", move.From, err)
 	}
-	p.leaveOut(move.To, why)
+	told := reason + ": " + why
+	p.leaveOut(move.To, told)
 	if err == nil && rank.Unavailable(origin) == "" {
 		moves.Inc()
 		p.app.Status.ScheduledTo, p.app.Status.Scheduled = move.From, p.time()
-		p.app.Status.Decisions = migrate.Remember(p.app.Status.Decisions, migrate.GaveUp(move.To, move.From, why, p.now))
+		p.app.Status.Decisions = migrate.Remember(p.app.Status.Decisions, migrate.GaveUp(move.To, move.From, told, p.now))
 		p.memo.review = true
 	} else {
 		p.lost = move.To

@@ -146,7 +146,7 @@ func TestAMoveWhosePodsCannotBeScheduledIsGivenUp(t *testing.T) {
 	w.pass()
 	w.is("they wait", "berlin", "berlin>=2 madrid", 4,
 		"False Unschedulable: the move from cluster berlin to madrid was given up: deployment front moves to cluster madrid: "+
-			"0 of its pods are ready there; 2 without a node in cluster madrid: 0/2 nodes are available")
+			"0 of 2 pods are available there; 2 without a node in cluster madrid: 0/2 nodes are available")
 	out := w.app().Status.LeftOut
 	if len(out) != 1 || out[0].Cluster != "madrid" || out[0].Failures != 1 || out[0].Until.Sub(w.clock.Now()) > 5*time.Minute {
 		t.Errorf("left out are %+v", out)

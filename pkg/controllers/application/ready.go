@@ -25,7 +25,7 @@ func (p *pass) runs(objects []*object, seen *observed) {
 			continue
 		}
 		if reason, message := o.progress(p.app, seen); reason != "" {
-			p.condition(berthv1alpha1.ApplicationReady, false, reason, o.String()+message+unbound(target, seen.waiting[o.policy]))
+			p.condition(berthv1alpha1.ApplicationReady, false, reason, o.String()+message+seen.refused(o)+unbound(target, seen.waiting[o.policy]))
 			return
 		}
 	}
@@ -62,6 +62,14 @@ func (o *object) count(app *berthv1alpha1.Application, seen *observed) (wanted, 
 		wanted += there.Bound
 	}
 	return wanted, seen.ready[o.policy]
+}
+
+// refused says why no more pods of an object are made; empty if nothing speaks against it.
+func (s *observed) refused(o *object) string {
+	if why := workload.WhyRefused(s.live[o.policy]); why != "" {
+		return "; its pods are refused: " + why
+	}
+	return ""
 }
 
 // unbound says how many pods have no node in the target, and what the scheduler says of them; empty

@@ -36,17 +36,17 @@ func TestReadyIsFalseWhileAPodHasNoNode(t *testing.T) {
 	}{
 		"of a Deployment": {
 			deployment, "web-deployment-front",
-			"False PodsNotReady: deployment front: 1 of its pods are ready in cluster madrid; 1 without a node in cluster madrid: " +
+			"False PodsNotReady: deployment front: 1 of 2 pods are available in cluster madrid; 1 without a node in cluster madrid: " +
 				"0/2 nodes are available: 2 Insufficient cpu.", "1/2",
 		},
 		"of a Deployment that says nothing of replicas": {
 			strings.Replace(deployment, "replicas: 2, ", "", 1), "web-deployment-front",
-			"False PodsNotReady: deployment front: 1 of its pods are ready in cluster madrid; 1 without a node in cluster madrid: " +
+			"False PodsNotReady: deployment front: 1 of 2 pods are available in cluster madrid; 1 without a node in cluster madrid: " +
 				"0/2 nodes are available: 2 Insufficient cpu.", "1/2",
 		},
 		"of a Job": {
 			deployment + "---\n" + job, "web-job-load",
-			"False PodsNotReady: deployment front: 1 of its pods are ready in cluster madrid", "1/3",
+			"False PodsNotReady: deployment front: 1 of 2 pods are available in cluster madrid", "1/3",
 		},
 		"of a Job alone": {
 			job, "web-job-load",

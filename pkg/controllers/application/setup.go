@@ -25,6 +25,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/fairqueue"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -38,7 +39,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WithOptions(controller.Options{MaxConcurrentReconciles: passes, NewQueue: fairqueue.New}).
 		For(&berthv1alpha1.Application{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&berthv1alpha1.PropagationPolicy{}, builder.WithPredicates(policyChanges())).
-		Owns(&appsv1.Deployment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(&appsv1.Deployment{}, builder.WithPredicates(deploymentChanges())).
 		Owns(&appsv1.StatefulSet{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.ofPod), builder.WithPredicates(podChanges())).
 		Watches(&berthv1alpha1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.waiting), builder.WithPredicates(clusterChanges())).
@@ -82,6 +83,13 @@ func (r *Reconciler) wakeWaiting(ctx context.Context) {
 func policyChanges() predicate.Predicate {
 	return updates(func(before, after *berthv1alpha1.PropagationPolicy) bool {
 		return before.Generation != after.Generation || before.Status.ObservedGeneration != after.Status.ObservedGeneration
+	})
+}
+
+// deploymentChanges lets pass changes of the spec, and whether pods are refused.
+func deploymentChanges() predicate.Predicate {
+	return updates(func(before, after *appsv1.Deployment) bool {
+		return before.Generation != after.Generation || workload.WhyRefused(before) != workload.WhyRefused(after)
 	})
 }
 

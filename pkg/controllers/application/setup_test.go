@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,6 +37,7 @@ func TestChangesThatMatter(t *testing.T) {
 	policy := func(change func(*berthv1alpha1.PropagationPolicy)) event.UpdateEvent {
 		return changed(&berthv1alpha1.PropagationPolicy{}, change)
 	}
+	deployment := func(change func(*appsv1.Deployment)) event.UpdateEvent { return changed(&appsv1.Deployment{}, change) }
 	offline := &berthv1alpha1.Cluster{}
 	offline.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionFalse}}
 	tests := map[string]struct {
@@ -61,6 +63,11 @@ func TestChangesThatMatter(t *testing.T) {
 		}), true},
 		"a cluster is known to be online": {clusters, cluster(func(c *berthv1alpha1.Cluster) {
 			c.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionTrue}}
+		}), true},
+		"a Deployment's spec":   {application.DeploymentChanges(), deployment(func(d *appsv1.Deployment) { d.Generation++ }), true},
+		"a Deployment's status": {application.DeploymentChanges(), deployment(func(d *appsv1.Deployment) { d.Status.Replicas++ }), false},
+		"a Deployment's pods are refused": {application.DeploymentChanges(), deployment(func(d *appsv1.Deployment) {
+			d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "m"}}
 		}), true},
 		"something else": {clusters, event.UpdateEvent{ObjectOld: &corev1.Pod{}, ObjectNew: &corev1.Pod{}}, true},
 	}

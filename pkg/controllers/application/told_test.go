@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,9 +72,10 @@ func TestReadyOfWhatOthersScale(t *testing.T) {
 		ready     string
 		condition string
 	}{
-		"its pods are refused": {refused: true, ready: "2/8", condition: "False PodsNotReady: deployment front: 2 of its pods are ready in"},
-		"it moves":             {moves: true, ready: "2/2", condition: "False Migrating"},
-		"it stops first":       {migration: "StopFirst", moves: true, ready: "2/2", condition: "False Migrating"},
+		"its pods are refused": {refused: true, ready: "2/8", condition: "False PodsNotReady: deployment front: 2 of 8 pods are " +
+			"available in cluster berlin; its pods are refused: exceeded quota: most"},
+		"it moves":       {moves: true, ready: "2/2", condition: "False Migrating"},
+		"it stops first": {migration: "StopFirst", moves: true, ready: "2/2", condition: "False Migrating"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,8 +87,15 @@ func TestReadyOfWhatOthersScale(t *testing.T) {
 			d.Spec.Replicas = new(int32(2))
 			if tc.refused {
 				*d.Spec.Replicas = 8
+				d.Status.Conditions = []appsv1.DeploymentCondition{
+					{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Message: "progressing"},
+					{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: most"},
+				}
 			}
+			conditioned := d.DeepCopy()
 			w.must(w.client.Update(t.Context(), d))
+			conditioned.ResourceVersion = d.ResourceVersion
+			w.must(w.client.Status().Update(t.Context(), conditioned))
 			w.passes()
 			if tc.moves {
 				w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })

@@ -316,3 +316,18 @@ func TestAttachmentsKeepWhichVolumeIsWhere(t *testing.T) {
 		t.Errorf("trimmed attachment mismatch (-want +got):\n%s", diff)
 	}
 }
+
+// Of the conditions of a Deployment the one stays that says why its pods are refused.
+func TestTrimKeepsWhyPodsAreRefused(t *testing.T) {
+	d := trimmed(t, &appsv1.Deployment{Status: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{
+		{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Message: "progressing"},
+		{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota"},
+	}}})
+	if got := workload.WhyRefused(d); got != "exceeded quota" || len(d.Status.Conditions) != 1 {
+		t.Errorf("refused because of %q, with the conditions %v", got, d.Status.Conditions)
+	}
+	d.Status.Conditions[0].Status = corev1.ConditionFalse
+	if got := workload.WhyRefused(d); got != "" {
+		t.Errorf("refused because of %q, want nothing", got)
+	}
+}

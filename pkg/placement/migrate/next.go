@@ -227,14 +227,14 @@ func Progress(w *Situation) (reason, message string) {
 	here := w.Pods[w.Target]
 	switch {
 	case len(w.Policy) > 0 && (w.Moving() || w.Pods.elsewhere(w.Target) > 0):
-		message = fmt.Sprintf(" moves to cluster %s: %d of its pods are ready there", w.Target, here.Ready)
+		message = fmt.Sprintf(" moves to cluster %s: %d of %d pods are available there", w.Target, here.Ready, w.Wanted())
 		if w.Lowered {
 			message += "; somebody else, such as an autoscaler, lowers its replicas again and again, which takes away new pods" +
 				" that are not ready in time"
 		}
 		return berthv1alpha1.ReasonMigrating, message
 	case len(w.Policy) == 0, here.Ready < w.Wanted():
-		return berthv1alpha1.ReasonPodsNotReady, fmt.Sprintf(": %d of its pods are ready in cluster %s", here.Ready, w.Target)
+		return berthv1alpha1.ReasonPodsNotReady, fmt.Sprintf(": %d of %d pods are available in cluster %s", here.Ready, w.Wanted(), w.Target)
 	}
 	return "", ""
 }

@@ -209,32 +209,32 @@ func TestProgress(t *testing.T) {
 		wantReason, wantMessage string
 	}{
 		"it has no policy": {
-			migrate.Situation{Manifest: new(int64(0))}, notReady, ": 0 of its pods are ready in cluster madrid",
+			migrate.Situation{Manifest: new(int64(0))}, notReady, ": 0 of 0 pods are available in cluster madrid",
 		},
 		"it has no policy, and runs elsewhere": {
-			migrate.Situation{Manifest: two, Pods: counted(bound("berlin", 0, 2, 2))}, notReady, ": 0 of its pods are ready in cluster madrid",
+			migrate.Situation{Manifest: two, Pods: counted(bound("berlin", 0, 2, 2))}, notReady, ": 0 of 2 pods are available in cluster madrid",
 		},
 		"too few are ready": {
 			migrate.Situation{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 1))},
-			notReady, ": 1 of its pods are ready in cluster madrid",
+			notReady, ": 1 of 2 pods are available in cluster madrid",
 		},
 		"all are ready": {
 			migrate.Situation{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2))}, "", "",
 		},
 		"all that others want are ready": {
-			migrate.Situation{Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 5))}, "", "",
+			migrate.Situation{Live: new(int64(5)), Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 5))}, "", "",
 		},
 		"one that others want is not ready": {
-			migrate.Situation{Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 4))},
-			notReady, ": 4 of its pods are ready in cluster madrid",
+			migrate.Situation{Live: new(int64(5)), Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 5, 4))},
+			notReady, ": 4 of 5 pods are available in cluster madrid",
 		},
 		"the policy is that of a move": {
 			migrate.Situation{Manifest: two, Policy: shares("madrid>=2 berlin"), Pods: counted(bound("madrid", 0, 2, 2))},
-			migrating, " moves to cluster madrid: 2 of its pods are ready there",
+			migrating, " moves to cluster madrid: 2 of 2 pods are available there",
 		},
 		"a pod is elsewhere": {
 			migrate.Situation{Manifest: two, Policy: shares("madrid"), Pods: counted(bound("madrid", 0, 2, 2), bound("rome", 2, 1, 1))},
-			migrating, " moves to cluster madrid: 2 of its pods are ready there",
+			migrating, " moves to cluster madrid: 2 of 2 pods are available there",
 		},
 	}
 	for name, tc := range tests {
