@@ -79,8 +79,8 @@ type ApplicationStatus struct {
 	Objects []ApplicationObject `json:"objects,omitempty"`
 
 	// ready tells how many of the pods that the objects want are ready, "3/5" for instance. Pods
-	// beyond those that an object wants, as there are during a move, do not count. Of what has no number
-	// of replicas all pods there are count.
+	// beyond those that an object wants, as there are during a move, do not count. Of what has no
+	// number of replicas all pods there are count.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Ready string `json:"ready,omitempty"`

@@ -92,8 +92,8 @@ func (k *keeper) seen(id objectID, is metav1.Object) (app types.NamespacedName, 
 	return known.app, known.touched
 }
 
-// counts takes up how many replicas an object has, as the cache has it, nil if it is not there. What
-// the cache has from before it was applied says nothing.
+// counts takes up how many replicas an object has, as the cache has it, nil if it is not there.
+// What the cache has from before it was applied says nothing.
 func (k *keeper) counts(id objectID, live metav1.Object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -30,8 +30,8 @@ func (p *pass) list(objects []*object) bool {
 	return true
 }
 
-// clear removes the objects that are not in the spec any more, so that the status has room for those
-// that are.
+// clear removes the objects that are not in the spec any more, so that the status has room for
+// those that are.
 func (r *Reconciler) clear(ctx context.Context, p *pass, objects []*object, seen *observed) error {
 	w, err := r.writer(ctx, p)
 	if err == nil {

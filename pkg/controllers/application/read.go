@@ -33,8 +33,8 @@ type observed struct {
 	// has given them, since somebody has deleted the policy.
 	pods            map[string]migrate.Pods
 	waiting, astray map[string][]*corev1.Pod
-	// live are the workloads with a number of replicas as the cache has them, by policy. Those that are
-	// not there, and those of kinds that the cache does not have, are missing.
+	// live are the workloads with a number of replicas as the cache has them, by policy. Those that
+	// are not there, and those of kinds that the cache does not have, are missing.
 	live map[string]client.Object
 	// ready and leaving are how many of the pods are ready, and how many are being deleted and have
 	// not ended, by policy.
@@ -77,8 +77,8 @@ func read(
 	return seen, nil
 }
 
-// cached returns the kind of an object that has a number of replicas, nil if it has none or the cache
-// does not have such objects.
+// cached returns the kind of an object that has a number of replicas, nil if it has none or the
+// cache does not have such objects.
 func (o *object) cached() *workload.Kind {
 	if !o.scales {
 		return nil

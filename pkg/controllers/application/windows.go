@@ -16,8 +16,8 @@ import (
 	"berth.dev/berth/pkg/placement/rank"
 )
 
-// within chooses a cluster, and puts a move to a better one off until a window opens. Of a move that
-// is under way Moving tells, whatever the windows are.
+// within chooses a cluster, and puts a move to a better one off until a window opens. Of a move
+// that is under way Moving tells, whatever the windows are.
 func (p *pass) within(app migrate.Application, results []rank.Ranked) string {
 	chosen := migrate.Choose(app, results)
 	if app.Moving {
