@@ -166,7 +166,10 @@ type Placement struct {
 	// +kubebuilder:validation:MaxItems=100
 	ClusterGroups []ClusterGroup `json:"clusterGroups,omitempty"`
 
-	// constraints are what a cluster must meet to take new pods of the policy. Running pods stay.
+	// constraints are what a cluster must meet to take new pods of the policy. Running pods stay. A
+	// cluster that does not meet them has no share, and the others have its replicas. Values of
+	// metrics are another matter, because they come and go: a cluster keeps its share while a value is
+	// against it, and pods wait for it, or go elsewhere after giveUpAfter of its group.
 	// +optional
 	Constraints *ClusterConstraints `json:"constraints,omitempty"`
 

@@ -183,6 +183,8 @@ const (
 	// a label is missing or no number, or nothing is known of the resource. They get nothing.
 	ReasonClustersWithoutWeight = "ClustersWithoutWeight"
 
+	// ReasonClustersExcluded says that no cluster of the policy meets its constraints.
+	ReasonClustersExcluded = "ClustersExcluded"
 	// ReasonSpreadRelaxed says that the Clusters of a group lie in fewer places than a spread
 	// constraint asks for.
 	ReasonSpreadRelaxed = "SpreadRelaxed"

@@ -38,7 +38,7 @@ func (p *pass) leave(in *inForce) map[string]metav1.Time {
 		clusters = p.clustersOf(compiled.Order)
 	}
 	if !slices.ContainsFunc(clusters, func(c *topology.Cluster) bool {
-		if c == nil || c.Object.Spec.Unschedulable {
+		if c == nil || c.Object.Spec.Unschedulable || in.Excludes(c.Object.Name) {
 			return false
 		}
 		_, leaves := left[c.Object.Name]

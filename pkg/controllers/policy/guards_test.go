@@ -175,10 +175,16 @@ func TestGuardsOfWorkloadsAndClusters(t *testing.T) {
 			want: misplaced("no cluster is short of its share and has room for the pods"),
 		},
 		"the receiving cluster does not meet the constraints of the policy": {
-			objects: world(sites(), placed(), wrong(func(spec *berthv1alpha1.PropagationPolicySpec) {
-				spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"location is DE"}}
+			objects: world(measured(sites()), placed(), wrong(func(spec *berthv1alpha1.PropagationPolicySpec) {
+				spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterMetrics: []string{"load < 5"}}
 			})),
 			want: misplaced("no cluster is short of its share and has room for the pods"),
+		},
+		"their own cluster does not meet the constraints of the policy": {
+			objects: world(relabelled(sites(), "beijing", "location", "DE"), placed(), wrong(func(spec *berthv1alpha1.PropagationPolicySpec) {
+				spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"location is DE"}}
+			})),
+			want: "False Misplaced: replicas outside their share: 3 (the pods run in a cluster that does not meet the constraints, which are for new pods)",
 		},
 		"the receiving cluster does not meet the constraints of the pods": {
 			objects: world(sites(), wrong(), placed(func(p *corev1.Pod) {
@@ -195,6 +201,26 @@ func TestGuardsOfWorkloadsAndClusters(t *testing.T) {
 			want:    misplaced("more than half of the clusters of the policy are not ready"),
 		},
 	})
+}
+
+// measured gives all Clusters a metric load, of which there is no value.
+func measured(objects []client.Object) []client.Object {
+	for _, o := range objects {
+		if c, is := o.(*berthv1alpha1.Cluster); is {
+			c.Spec.Metrics = []berthv1alpha1.MetricReference{{Name: "load", Weight: 1}}
+		}
+	}
+	return objects
+}
+
+// relabelled labels one of the Clusters.
+func relabelled(objects []client.Object, cluster, key, value string) []client.Object {
+	for _, o := range objects {
+		if c, is := o.(*berthv1alpha1.Cluster); is && c.Name == cluster {
+			c.Labels = map[string]string{key: value}
+		}
+	}
+	return objects
 }
 
 func TestPodsOnADeadNodeStay(t *testing.T) {

@@ -23,7 +23,7 @@ func clustersResolved(in *inForce) metav1.Condition {
 		return condition
 	}
 	var messages []string
-	for _, finding := range append(missing(in), ungrouped(in)...) {
+	for _, finding := range slices.Concat(missing(in), excluded(in), ungrouped(in)) {
 		if condition.Reason == "" {
 			condition.Reason = finding.reason
 		}
@@ -31,10 +31,13 @@ func clustersResolved(in *inForce) metav1.Condition {
 	}
 	if condition.Reason == "" {
 		condition.Status = metav1.ConditionTrue
-		condition.Reason, condition.Message = berthv1alpha1.ReasonClustersFound, "all clusters exist and have nodes"
-		return condition
+		condition.Reason = berthv1alpha1.ReasonClustersFound
+		messages = []string{"all clusters exist and have nodes"}
 	}
 	condition.Message = names.First(messages, maxNames, "; ")
+	if out := in.Layout.Excluded; len(out) > 0 {
+		condition.Message += "; these do not meet the constraints, so they get no share: " + names.First(out, maxNames, ", ")
+	}
 	return condition
 }
 
@@ -66,6 +69,16 @@ func missing(in *inForce) []finding {
 		})
 	}
 	return found
+}
+
+// excluded tells that no cluster meets the constraints: then nobody has the shares.
+func excluded(in *inForce) []finding {
+	if n := len(in.clusters); n == 0 || len(in.Layout.Excluded) < n {
+		return nil
+	}
+	return []finding{{
+		berthv1alpha1.ReasonClustersExcluded, "no cluster of the policy meets spec.placement.constraints, so its pods wait: change them, or the clusters",
+	}}
 }
 
 // ungrouped tells what is not as it should be in groups: those without clusters, clusters in

@@ -191,6 +191,11 @@ func TestGroupsInStatus(t *testing.T) {
 	})
 }
 
+// inGermany constrains a policy to clusters that have a label.
+func inGermany(spec *berthv1alpha1.PropagationPolicySpec) {
+	spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"location is DE"}}
+}
+
 func TestConditions(t *testing.T) {
 	const (
 		accepted   = berthv1alpha1.PolicyAccepted
@@ -234,6 +239,15 @@ func TestConditions(t *testing.T) {
 		"all clusters are there": {
 			objects: world(sites(), these(newPolicy("p"))), conditionType: resolved,
 			want: "True ClustersFound: all clusters exist and have nodes",
+		},
+		"a cluster does not meet the constraints": {
+			objects: world(relabelled(sites(), "beijing", "location", "DE"), these(newPolicy("p", inGermany))), conditionType: resolved,
+			want: "True ClustersFound: all clusters exist and have nodes; these do not meet the constraints, so they get no share: hangzhou",
+		},
+		"no cluster meets the constraints": {
+			objects: world(sites(), these(newPolicy("p", inGermany))), conditionType: resolved,
+			want: "False ClustersExcluded: no cluster of the policy meets spec.placement.constraints, so its pods wait: change them, or the clusters; " +
+				"these do not meet the constraints, so they get no share: beijing, hangzhou",
 		},
 		"a cluster is empty": {
 			objects: world(sites()[:3], these(newCluster("hangzhou"), newPolicy("p"))), conditionType: resolved,

@@ -15,13 +15,16 @@ import (
 	"berth.dev/berth/pkg/placement/grouping"
 )
 
-// sitesOf are Clusters of which those with a star are cordoned.
+// sitesOf are Clusters of which those with a star are cordoned, and those with an exclamation mark
+// are no stores.
 func sitesOf(names ...string) *grouping.Sites {
 	var clusters []*berthv1alpha1.Cluster
 	for _, name := range names {
 		c := &berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": "store"}}}
 		if last := len(name) - 1; name[last] == '*' {
 			c.Name, c.Spec.Unschedulable = name[:last], true
+		} else if name[last] == '!' {
+			c.Name, c.Labels = name[:last], nil
 		}
 		clusters = append(clusters, c)
 	}
@@ -43,6 +46,12 @@ func stores(tier string) *berthv1alpha1.PropagationPolicy {
 	p.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{{
 		Name: "stores", ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": tier}}, Weight: new(int64(1)),
 	}}
+	return p
+}
+
+// constrained lets a policy place new pods in stores only.
+func constrained(p *berthv1alpha1.PropagationPolicy) *berthv1alpha1.PropagationPolicy {
+	p.Spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"tier is store"}}
 	return p
 }
 
@@ -69,6 +78,15 @@ func TestASetFollowsTheClusters(t *testing.T) {
 		},
 		"another cluster is cordoned": {
 			policy: object(1, "a", "b"), before: sitesOf("a", "b", "c"), after: sitesOf("a", "b", "c*"), wantSame: true, want: [2]int{1, 3},
+		},
+		"one of its clusters does not meet its constraints any more": {
+			policy: constrained(object(1, "a", "b")), before: sitesOf("a", "b"), after: sitesOf("a", "b!"), want: [2]int{4, 0},
+		},
+		"one of its clusters meets its constraints again": {
+			policy: constrained(object(1, "a", "b")), before: sitesOf("a!", "b"), after: sitesOf("a", "b"), want: [2]int{1, 3},
+		},
+		"another cluster does not meet its constraints any more": {
+			policy: constrained(object(1, "a", "b")), before: sitesOf("a", "b", "c"), after: sitesOf("a", "b", "c!"), wantSame: true, want: [2]int{1, 3},
 		},
 		"a cluster comes that it selects": {
 			policy: stores("store"), before: sitesOf("a"), after: sitesOf("a", "b"), want: [2]int{2, 2},

@@ -21,6 +21,16 @@ const SafeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 // systemCriticalPriority is the lowest priority that only system classes have.
 const systemCriticalPriority = 2_000_000_000
 
+// KeepOf is the function of this name for a pod of the policy. A pod also stays where its cluster
+// meets the constraints no more.
+func (p *Policy) KeepOf(pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, refused bool) rebalance.Keep {
+	keep := KeepOf(pod, node, cluster, p.Object.Name, refused)
+	if keep == rebalance.Movable && cluster != nil && !cluster.Object.Spec.Drain && p.Excludes(cluster.Object.Name) {
+		return rebalance.Excluded
+	}
+	return keep
+}
+
 // KeepOf returns why a bound pod must not be evicted for the sake of the policy in force, Movable
 // if it may be. Node is the node of the pod, nil if it has vanished, and cluster its Cluster, nil
 // if it is in none; refused says that a PodDisruptionBudget did not let the pod go a short while

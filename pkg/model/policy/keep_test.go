@@ -45,6 +45,30 @@ func TestUnwanted(t *testing.T) {
 	}
 }
 
+func TestPodsStayInAClusterThatDoesNotMeetTheConstraints(t *testing.T) {
+	compiled := policy.Compile(constrained(object(1, "a", "b")), sitesOf("a!", "b"))
+	node := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+	for name, tc := range map[string]struct {
+		cluster string
+		drained bool
+		want    rebalance.Keep
+	}{
+		"one that meets them":  {cluster: "b", want: rebalance.Movable},
+		"one that does not":    {cluster: "a", want: rebalance.Excluded},
+		"one that is drained":  {cluster: "a", drained: true, want: rebalance.Movable},
+		"none of the policy's": {cluster: "c", want: rebalance.Movable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster, pod := clusterOf(tc.drained, tc.drained), asking("", compiled.Object.Name)
+			cluster.Object.Name = tc.cluster
+			pod.OwnerReferences = []metav1.OwnerReference{controller("apps/v1", "ReplicaSet", "rs")}
+			if got := compiled.KeepOf(pod, node, cluster, false); got != tc.want {
+				t.Errorf("%d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestKeepOf(t *testing.T) {
 	ready := &corev1.Node{Status: corev1.NodeStatus{
 		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},

@@ -72,7 +72,7 @@ func (p *Policy) follows(sites *grouping.Sites) *Policy {
 	if before == sites {
 		return p
 	}
-	if len(p.Object.Spec.Placement.ClusterGroups) == 0 && len(before.Cordoned()) == 0 && len(sites.Cordoned()) == 0 {
+	if len(p.Object.Spec.Placement.ClusterGroups) == 0 && !p.Constrained() && len(before.Cordoned()) == 0 && len(sites.Cordoned()) == 0 {
 		p.sites.Store(sites) // so that the ones before can be freed
 		return p
 	}
@@ -95,6 +95,16 @@ func (p *Policy) Strict() bool {
 
 // Constrained reports whether the policy has constraints on clusters.
 func (p *Policy) Constrained() bool { return p.Object.Spec.Placement.Constraints != nil }
+
+// Excludes reports whether a cluster of the policy does not meet its constraints, so that it has no
+// share. What only a value of a metric is against has one.
+func (p *Policy) Excludes(cluster string) bool {
+	if p.Layout == nil {
+		return false
+	}
+	_, excluded := slices.BinarySearch(p.Layout.Excluded, cluster)
+	return excluded
+}
 
 // Names reports whether the policy names the cluster.
 func (p *Policy) Names(cluster string) bool {

@@ -21,7 +21,7 @@ const MaxClusters = 1000
 // among them, so that what still runs there can be told. It fails if the weights cannot be used: a
 // weight is out of range, a number of replicas is given together with weights or bounds, or there
 // are more than MaxClusters clusters.
-func static(placement *berthv1alpha1.Placement, closed map[string]bool) ([]apportion.Cluster, error) {
+func static(placement *berthv1alpha1.Placement, shut closed) ([]apportion.Cluster, error) {
 	var clusters []apportion.Cluster
 	for i := range placement.StaticWeightList {
 		entry := &placement.StaticWeightList[i]
@@ -35,7 +35,7 @@ func static(placement *berthv1alpha1.Placement, closed map[string]bool) ([]appor
 			clusters = append(clusters, cluster(name, i, entry))
 		}
 	}
-	return withoutShares(clusters, closed)
+	return withoutShares(clusters, shut)
 }
 
 // newOrder returns the seat order of clusters that static has returned. The error names the field
@@ -50,15 +50,15 @@ func newOrder(clusters []apportion.Cluster) (*apportion.Order, error) {
 
 // withoutShares takes their shares from clusters that are closed. What is wrong with one is wrong
 // while it is closed, too.
-func withoutShares(clusters []apportion.Cluster, closed map[string]bool) ([]apportion.Cluster, error) {
-	if !slices.ContainsFunc(clusters, func(c apportion.Cluster) bool { return closed[c.Name] }) {
+func withoutShares(clusters []apportion.Cluster, shut closed) ([]apportion.Cluster, error) {
+	if !slices.ContainsFunc(clusters, func(c apportion.Cluster) bool { return shut.has(c.Name) }) {
 		return clusters, nil
 	}
 	if _, err := newOrder(clusters); err != nil {
 		return nil, err
 	}
 	for i := range clusters {
-		if name := clusters[i].Name; closed[name] {
+		if name := clusters[i].Name; shut.has(name) {
 			clusters[i] = apportion.Cluster{Name: name, Max: new(int64)}
 		}
 	}

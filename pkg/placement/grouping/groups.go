@@ -20,7 +20,7 @@ import (
 const maxGroupedClusters = 10_000
 
 // grouped returns the layout of groups.
-func grouped(groups []berthv1alpha1.ClusterGroup, key string, sites *Sites, closed map[string]bool) (*Layout, error) {
+func grouped(groups []berthv1alpha1.ClusterGroup, key string, sites *Sites, shut closed) (*Layout, error) {
 	l := &Layout{groups: make([]apportion.Group, len(groups))}
 	first := map[string]string{}
 	for i := range groups {
@@ -40,8 +40,8 @@ func grouped(groups []berthv1alpha1.ClusterGroup, key string, sites *Sites, clos
 		if len(names) == 0 {
 			l.Empty = append(l.Empty, group.Name)
 		}
-		l.Wants.add(group, sites.count(names))
-		l.groups[i] = share(group, i, l.clustersOf(group, names, key, sites, closed))
+		l.Wants.add(group, sites.count(names, shut.excluded))
+		l.groups[i] = share(group, i, l.clustersOf(group, names, key, sites, shut))
 	}
 	return l, nil
 }
@@ -74,7 +74,7 @@ func members(group *berthv1alpha1.ClusterGroup, sites *Sites) ([]string, error) 
 	}
 	var names []string
 	for i := range sites.all() {
-		if s := &sites.list[i]; !s.leaving && selector.Matches(labels.Set(s.labels)) {
+		if s := &sites.list[i]; !s.leaving && selector.Matches(labels.Set(s.traits.Labels)) {
 			names = append(names, s.name)
 		}
 	}
@@ -97,7 +97,7 @@ func (l *Layout) unclaimed(names []string, group string, first map[string]string
 // with their weights, and those that are closed, without a share as in static. What users may not
 // expect of it is noted.
 func (l *Layout) clustersOf(
-	group *berthv1alpha1.ClusterGroup, names []string, key string, sites *Sites, closed map[string]bool,
+	group *berthv1alpha1.ClusterGroup, names []string, key string, sites *Sites, shut closed,
 ) []apportion.Cluster {
 	weights, none := weigh(group, names, sites)
 	if none != nil {
@@ -105,14 +105,14 @@ func (l *Layout) clustersOf(
 	}
 	clusters, members := make([]apportion.Cluster, 0, len(names)), make([]member, 0, len(names))
 	for i, name := range names {
-		if closed[name] {
+		if shut.has(name) {
 			clusters = append(clusters, apportion.Cluster{Name: name, Max: new(int64)})
 			continue
 		}
 		var labels map[string]string
 		s := sites.find(name)
 		if s != nil {
-			labels = s.labels
+			labels = s.traits.Labels
 		} else if group.MaxClusters != nil && sites != nil {
 			continue // what does not exist is not chosen
 		}

@@ -5,7 +5,6 @@ package grouping
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -27,12 +26,15 @@ type Layout struct {
 	Unweighted []Unweighted
 	// Relaxed are the spread constraints that ask for more than there is.
 	Relaxed []Relaxed
+	// Excluded are the clusters that do not meet the constraints, in ascending order. They have no
+	// share.
+	Excluded []string
 	// Wants is how many replicas the groups want that say so by numbers.
 	Wants Wants
 }
 
 // Wants is how many replicas groups want that say so by numbers rather than weights. Clusters count
-// that exist, be they cordoned or offline.
+// that exist and meet the constraints, be they cordoned or offline.
 type Wants struct {
 	// Replicas is how many they want together, and Shares reports that another group takes what is
 	// beyond that.
@@ -72,31 +74,56 @@ type Overlap struct {
 	Cluster, First, Second string
 }
 
-// NewLayout returns the layout of a placement. Clusters that are cordoned and those that were left,
-// because they are offline, have no share. What has to be chosen among clusters that are alike
-// depends on their names and on the key, which should be another one for each policy. Where the
-// weights of a staticWeightList cannot be used, or the groups cannot be understood, it fails and
-// names the field. What package apportion refuses, such as a cluster that is listed twice, is left
-// to Order.
+// closed are the clusters that have no share.
+type closed struct {
+	cordoned map[string]bool
+	// excluded are those that do not meet the constraints, left those that were left.
+	excluded map[string]bool
+	left     map[string]bool
+}
+
+func (c *closed) has(name string) bool {
+	return c.cordoned[name] || c.excluded[name] || c.left[name]
+}
+
+// NewLayout returns the layout of a placement. Clusters that are cordoned, those that do not meet
+// its constraints, and those that were left, because they are offline, have no share. What has to
+// be chosen among clusters that are alike depends on their names and on the key, which should be
+// another one for each policy. Where the weights of a staticWeightList cannot be used, or the
+// groups cannot be understood, it fails and names the field. What package apportion refuses, such
+// as a cluster that is listed twice, is left to Order.
 func NewLayout(placement *berthv1alpha1.Placement, key string, sites *Sites, left ...string) (*Layout, error) {
-	closed := sites.Cordoned()
-	if len(left) > 0 {
-		closed = maps.Clone(closed)
-		if closed == nil {
-			closed = map[string]bool{}
-		}
-		for _, name := range left {
-			closed[name] = true
-		}
+	shut := closed{cordoned: sites.Cordoned(), excluded: sites.excluded(placement.Constraints), left: make(map[string]bool, len(left))}
+	for _, name := range left {
+		shut.left[name] = true
 	}
-	if len(placement.ClusterGroups) > 0 {
-		return grouped(placement.ClusterGroups, key, sites, closed)
-	}
-	clusters, err := static(placement, closed)
+	l, err := layout(placement, key, sites, shut)
 	if err != nil {
 		return nil, err
 	}
-	return &Layout{clusters: clusters}, nil
+	l.note(l.clusters, shut.excluded)
+	for i := range l.groups {
+		l.note(l.groups[i].Clusters, shut.excluded)
+	}
+	slices.Sort(l.Excluded)
+	return l, nil
+}
+
+func layout(placement *berthv1alpha1.Placement, key string, sites *Sites, shut closed) (*Layout, error) {
+	if len(placement.ClusterGroups) > 0 {
+		return grouped(placement.ClusterGroups, key, sites, shut)
+	}
+	clusters, err := static(placement, shut)
+	return &Layout{clusters: clusters}, err
+}
+
+// note notes which of the clusters are excluded.
+func (l *Layout) note(clusters []apportion.Cluster, excluded map[string]bool) {
+	for i := range clusters {
+		if name := clusters[i].Name; excluded[name] {
+			l.Excluded = append(l.Excluded, name)
+		}
+	}
 }
 
 // Order returns the seat order of the layout. The error names the field that is wrong.
@@ -119,5 +146,6 @@ func (l *Layout) Equal(other *Layout) bool {
 	return slices.EqualFunc(l.clusters, other.clusters, apportion.Cluster.Equal) &&
 		slices.EqualFunc(l.groups, other.groups, apportion.Group.Equal) &&
 		slices.Equal(l.Empty, other.Empty) && slices.Equal(l.Overlaps, other.Overlaps) &&
-		slices.EqualFunc(l.Unweighted, other.Unweighted, Unweighted.equal) && slices.Equal(l.Relaxed, other.Relaxed) && l.Wants == other.Wants
+		slices.EqualFunc(l.Unweighted, other.Unweighted, Unweighted.equal) && slices.Equal(l.Relaxed, other.Relaxed) &&
+		slices.Equal(l.Excluded, other.Excluded) && l.Wants == other.Wants
 }

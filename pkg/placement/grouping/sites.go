@@ -25,7 +25,7 @@ type Sites struct {
 // site is a Cluster.
 type site struct {
 	name    string
-	labels  map[string]string
+	traits  rank.Traits
 	leaving bool
 	// allocatable are amounts of resources as numbers: of cpu thousandths.
 	allocatable map[string]int64
@@ -41,7 +41,7 @@ func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 	s := &Sites{list: make([]site, len(clusters)), cordoned: map[string]bool{}}
 	for i, c := range clusters {
 		s.list[i] = site{
-			name: c.Name, labels: rank.LabelsOf(c), leaving: c.DeletionTimestamp != nil,
+			name: c.Name, traits: rank.TraitsOf(c), leaving: c.DeletionTimestamp != nil,
 			allocatable: amounts(c.Status.Allocatable), room: amounts(c.Status.Room), pools: pools(c),
 		}
 		if c.Spec.Unschedulable {
@@ -56,7 +56,7 @@ func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 }
 
 func (s site) equal(other site) bool {
-	return s.name == other.name && s.leaving == other.leaving && maps.Equal(s.labels, other.labels) && maps.Equal(s.allocatable, other.allocatable) &&
+	return s.name == other.name && s.leaving == other.leaving && s.traits.Equal(other.traits) && maps.Equal(s.allocatable, other.allocatable) &&
 		maps.Equal(s.room, other.room) && maps.Equal(s.pools, other.pools)
 }
 
@@ -113,6 +113,25 @@ func (s *Sites) Cordoned() map[string]bool {
 	return s.cordoned
 }
 
+// excluded returns the names of the Clusters that do not meet the constraints of a placement, nil
+// if it has none. Nor does it tell any if they cannot be understood: then nothing is placed.
+func (s *Sites) excluded(constraints *berthv1alpha1.ClusterConstraints) map[string]bool {
+	if constraints == nil {
+		return nil
+	}
+	parsed, err := rank.ParseConstraints(constraints)
+	if err != nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for i := range s.all() {
+		if parsed.Exclude(&s.list[i].traits) {
+			names[s.list[i].name] = true
+		}
+	}
+	return names
+}
+
 func (s *Sites) all() []site {
 	if s == nil {
 		return nil
@@ -130,10 +149,10 @@ func (s *Sites) find(name string) *site {
 	return &list[i]
 }
 
-// count returns how many of the names are those of sites.
-func (s *Sites) count(names []string) (n int64) {
+// count returns how many of the names are those of sites that are not excluded.
+func (s *Sites) count(names []string, excluded map[string]bool) (n int64) {
 	for _, name := range names {
-		if s.find(name) != nil {
+		if s.find(name) != nil && !excluded[name] {
 			n++
 		}
 	}

@@ -57,7 +57,7 @@ func weigh(group *berthv1alpha1.ClusterGroup, names []string, sites *Sites) ([]i
 // weight returns the number that gives a cluster its weight, and reports whether there is one.
 func (s *site) weight(by *berthv1alpha1.ClusterWeights) (int64, bool) {
 	if by.Type == berthv1alpha1.WeighLabel {
-		n, err := strconv.ParseInt(s.labels[by.LabelKey], 10, 32)
+		n, err := strconv.ParseInt(s.traits.Labels[by.LabelKey], 10, 32)
 		if err != nil || n < 0 {
 			return 0, false
 		}

@@ -71,6 +71,8 @@ const (
 	Refused
 	// Cordoned pods run in a cluster that takes no new pods and keeps those it has.
 	Cordoned
+	// Excluded pods run in a cluster that does not meet the constraints of the policy, and stay there.
+	Excluded
 )
 
 // Places returns the place that each pod should have, by the index of the pod. Put in the order of

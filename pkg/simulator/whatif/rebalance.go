@@ -194,7 +194,7 @@ func (m *mover) assess() {
 		node, cluster := m.places.Place(pod.Spec.NodeName)
 		seen := &m.shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), longAgo
-		seen.Keep = modelpolicy.KeepOf(pod, node, m.places.Cluster(cluster), m.policy.Object.Name, len(m.budgets) > 0 && m.keptBy(pod) != "")
+		seen.Keep = m.policy.KeepOf(pod, node, m.places.Cluster(cluster), len(m.budgets) > 0 && m.keptBy(pod) != "")
 		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(m.policy.Object.Name, &m.observed.Workload, pod, m.options.Schedulers) {
 			seen.Keep = rebalance.TakenOver
 		}

@@ -126,6 +126,25 @@ var _ = Describe("the clusters of a group", func() {
 		s.expectShares(ctx, "nginx", map[string]int{"a": 2, "b": 1, "c": 1})
 	})
 
+	It("have no share where they do not meet the constraints, and it is told", func(ctx SpecContext) {
+		s := newSite(ctx)
+		for name, country := range map[string]string{"a": "US", "b": "DE", "c": ""} {
+			s.createNodes(ctx, name, 1)
+			s.createClusterOf(ctx, name, berthv1alpha1.ClusterSpec{
+				MatchLabels:    s.label(name),
+				ClusterProfile: berthv1alpha1.ClusterProfile{GeoLocation: &berthv1alpha1.GeoLocation{Country: country}},
+			})
+		}
+		policy := s.policy("nginx", "Deployment")
+		policy.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{s.all("a", "b", "c")}
+		policy.Spec.Placement.Constraints = &berthv1alpha1.ClusterConstraints{ClusterLabels: []string{"geoLocation.country is US"}}
+		s.createPolicy(ctx, policy)
+		s.createDeployment(ctx, s.deployment("nginx", 3))
+		s.expectShares(ctx, "nginx", map[string]int{"a": 3})
+		s.expectResolved(ctx, berthv1alpha1.ReasonClustersFound, fmt.Sprintf(
+			"all clusters exist and have nodes; these do not meet the constraints, so they get no share: %s, %s", s.full("b"), s.full("c")))
+	})
+
 	It("belong to the first of several groups, and it is told", func(ctx SpecContext) {
 		s := newSiteWith(ctx, "a", "b")
 		first, second := s.all("a"), s.all("a", "b")
