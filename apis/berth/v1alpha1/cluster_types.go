@@ -215,6 +215,7 @@ type ClusterStatus struct {
 	// pools is how much there is of ClusterResources in the pools that nodes of the cluster draw on:
 	// of at most 32 of them, the first by name. Policies weigh clusters by it, so it follows changes
 	// at most every ten minutes, except for a cluster that is new, and where a ClusterResource comes.
+	// Of those by which some policy does so it tells 0 where there is none.
 	// +optional
 	// +listType=map
 	// +listMapKey=clusterResource

@@ -112,7 +112,8 @@ type ClusterWeights struct {
 	// status.allocatable of the Cluster tells it; Room, for what others leave of that, as status.room
 	// tells it; Pool, for what the pools of a ClusterResource have that nodes of the cluster draw on,
 	// as status.pools tells it; or Label, for the number that a label of the Cluster has. Allocatable,
-	// Room and Pool are rounded down to two significant bits, and change at most every ten minutes. A
+	// Room and Pool are rounded down to two significant bits, and change at most every ten minutes. Of
+	// clusters where room or pools have not been counted yet the mean of the others is assumed. A
 	// cluster without the resource, or with a label that is no number from 0 to 2147483647, gets
 	// nothing, and the condition ClustersResolved tells it.
 	Type ClusterWeightType `json:"type"`

@@ -30,6 +30,21 @@ func watchTopology(mgr ctrl.Manager, name string, topology *state.Tracker, pause
 			singleton.After[*corev1.Node](afterNode, topology.Invalidate), state.NodeChanges()))
 }
 
+// policyChanges are the policies that come, go or change: some weigh Clusters by what is counted.
+func policyChanges(mgr ctrl.Manager) source.TypedSource[singleton.Key] {
+	return source.TypedKind(mgr.GetCache(), &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](afterCluster),
+		singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation }))
+}
+
+// policies lists all policies. They must not be changed.
+func policies(ctx context.Context, c client.Client) ([]berthv1alpha1.PropagationPolicy, error) {
+	var list berthv1alpha1.PropagationPolicyList
+	if err := c.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing policies: %w", err)
+	}
+	return list.Items, nil
+}
+
 // patchStatus writes what differs between two states of a Cluster's status. The patch holds the
 // version of the first one, so nothing that others wrote in between can get lost in it: then the
 // error is a conflict. A Cluster that is gone needs no status.

@@ -45,6 +45,7 @@ func (r *PoolReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			singleton.Changes(func(a, b *berthv1alpha1.ClusterResource) bool {
 				return a.Generation != b.Generation || !apiequality.Semantic.DeepEqual(a.Status.Allocatable, b.Status.Allocatable)
 			}))).
+		WatchesRawSource(policyChanges(mgr)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of the pools of clusters: %w", err)
@@ -62,8 +63,13 @@ func (r *PoolReconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	policies, err := policies(ctx, r.Client)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	asked := capacity.AskedBy(policies)
 	return writeEach(snapshot, func(c *topology.Cluster) (time.Duration, error) {
-		return r.write(ctx, c, capacity.Pools(c.Nodes, resources))
+		return r.write(ctx, c, asked.Pools(c.Nodes, resources))
 	})
 }
 
@@ -96,9 +102,12 @@ func (r *PoolReconciler) write(ctx context.Context, c *topology.Cluster, pools [
 	return 0, patchStatus(ctx, r.Client, before, after)
 }
 
-// comes reports whether there is a ClusterResource that there was not.
+// comes reports whether there is a ClusterResource that there was not, or of which there was
+// nothing.
 func comes(before, after []berthv1alpha1.ClusterPools) bool {
 	return slices.ContainsFunc(after, func(p berthv1alpha1.ClusterPools) bool {
-		return !slices.ContainsFunc(before, func(q berthv1alpha1.ClusterPools) bool { return q.ClusterResource == p.ClusterResource })
+		return !slices.ContainsFunc(before, func(q berthv1alpha1.ClusterPools) bool {
+			return q.ClusterResource == p.ClusterResource && (q.Units > 0 || p.Units == 0)
+		})
 	})
 }

@@ -14,7 +14,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
@@ -43,8 +42,7 @@ type RoomReconciler struct {
 // SetupWithManager registers the controller.
 func (r *RoomReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := watchTopology(mgr, roomControllerName, r.Topology, afterNode).
-		WatchesRawSource(source.TypedKind(mgr.GetCache(), &berthv1alpha1.PropagationPolicy{}, singleton.After[*berthv1alpha1.PropagationPolicy](afterCluster),
-			singleton.Changes(func(a, b *berthv1alpha1.PropagationPolicy) bool { return a.Generation != b.Generation }))).
+		WatchesRawSource(policyChanges(mgr)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of the room in clusters: %w", err)
@@ -58,13 +56,13 @@ func (r *RoomReconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconc
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	var policies berthv1alpha1.PropagationPolicyList
-	if err := r.Client.List(ctx, &policies, client.UnsafeDisableDeepCopy); err != nil {
-		return reconcile.Result{}, fmt.Errorf("listing policies: %w", err)
+	policies, err := policies(ctx, r.Client)
+	if err != nil {
+		return reconcile.Result{}, err
 	}
 	var rooms map[string]corev1.ResourceList
 	var again time.Duration
-	if asked := capacity.AskedBy(policies.Items); !asked.None() {
+	if asked := capacity.AskedBy(policies); !asked.None() {
 		var pods corev1.PodList
 		if err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
 			return reconcile.Result{}, fmt.Errorf("listing pods: %w", err)

@@ -37,15 +37,16 @@ func Allocatable(nodes []*corev1.Node) corev1.ResourceList {
 }
 
 // Pools counts the units of the pools that the nodes of a Cluster draw on, of too many
-// ClusterResources the first of the list.
-func Pools(nodes []*corev1.Node, resources []*pool.Resource) []berthv1alpha1.ClusterPools {
+// ClusterResources the first of the list. Where they draw on none of a ClusterResource that
+// policies ask for there are 0, so that it is known to have been counted.
+func (a *Asked) Pools(nodes []*corev1.Node, resources []*pool.Resource) []berthv1alpha1.ClusterPools {
 	var counted []berthv1alpha1.ClusterPools
 	for _, r := range resources {
 		drawn := sets.New[int32]()
 		for _, node := range nodes {
 			drawn.Insert(r.Select(node.Labels)...)
 		}
-		if len(drawn) == 0 {
+		if len(drawn) == 0 && !a.pools[r.Name()] {
 			continue
 		}
 		if len(counted) == maxResources {
@@ -65,7 +66,7 @@ func unitsOf(r *pool.Resource, drawn sets.Set[int32]) int64 {
 		all += min(units, math.MaxInt64-all)
 		least = min(least, units)
 	}
-	if r.AllOf() {
+	if r.AllOf() && len(drawn) > 0 {
 		return least
 	}
 	return all

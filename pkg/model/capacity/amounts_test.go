@@ -83,6 +83,15 @@ func at(sites ...string) []*corev1.Node {
 	return nodes
 }
 
+// byPool is a policy that weighs clusters by the pools of a ClusterResource.
+func byPool(resource string) berthv1alpha1.PropagationPolicy {
+	p := berthv1alpha1.PropagationPolicy{}
+	p.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{{
+		Name: "all", ClusterWeights: &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighPool, ClusterResource: resource},
+	}}
+	return p
+}
+
 func TestPoolsOfACluster(t *testing.T) {
 	const one, all = berthv1alpha1.AnyOf, berthv1alpha1.AllOf
 	most := strconv.FormatInt(math.MaxInt64-1, 10)
@@ -111,8 +120,13 @@ func TestPoolsOfACluster(t *testing.T) {
 			if tc.want >= 0 {
 				want = []berthv1alpha1.ClusterPools{{ClusterResource: "r", Units: tc.want}}
 			}
-			if diff := cmp.Diff(want, capacity.Pools(tc.nodes, []*pool.Resource{tc.resource})); diff != "" {
+			nobody, somebody := capacity.AskedBy(nil), capacity.AskedBy([]berthv1alpha1.PropagationPolicy{byPool("r")})
+			if diff := cmp.Diff(want, nobody.Pools(tc.nodes, []*pool.Resource{tc.resource})); diff != "" {
 				t.Errorf("pools (-want +got):\n%s", diff)
+			}
+			want = []berthv1alpha1.ClusterPools{{ClusterResource: "r", Units: max(0, tc.want)}}
+			if diff := cmp.Diff(want, somebody.Pools(tc.nodes, []*pool.Resource{tc.resource})); diff != "" {
+				t.Errorf("pools that a policy asks for (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -130,7 +144,8 @@ func TestPoolsTellOfTheFirstClusterResources(t *testing.T) {
 			want = append(want, berthv1alpha1.ClusterPools{ClusterResource: name, Units: 5})
 		}
 	}
-	if diff := cmp.Diff(want, capacity.Pools(at("a"), resources)); diff != "" {
+	asked := capacity.AskedBy(nil)
+	if diff := cmp.Diff(want, asked.Pools(at("a"), resources)); diff != "" {
 		t.Errorf("pools (-want +got):\n%s", diff)
 	}
 }

@@ -20,17 +20,22 @@ import (
 	"berth.dev/berth/pkg/placement/grouping"
 )
 
-// Asked are the resources by whose room policies weigh clusters, and those policies.
+// Asked are the resources by whose room policies weigh clusters, those policies, and the
+// ClusterResources by whose pools policies do.
 type Asked struct {
 	resources []string
 	policies  map[types.NamespacedName]bool
+	pools     map[string]bool
 }
 
 // AskedBy returns what the policies ask for.
 func AskedBy(policies []berthv1alpha1.PropagationPolicy) Asked {
-	asked := Asked{policies: map[types.NamespacedName]bool{}}
+	asked := Asked{policies: map[types.NamespacedName]bool{}, pools: map[string]bool{}}
 	for i := range policies {
 		p := &policies[i]
+		for _, name := range grouping.ByPool(&p.Spec.Placement) {
+			asked.pools[name] = true
+		}
 		if names := grouping.ByRoom(&p.Spec.Placement); len(names) > 0 {
 			asked.resources = append(asked.resources, names...)
 			asked.policies[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}] = true
@@ -90,9 +95,15 @@ func (a *Asked) add(sums map[string]int64, pod *corev1.Pod) {
 }
 
 // roomOf returns the room of one Cluster. What one node has too little of, because more is
-// requested than it has, is not taken from another.
+// requested than it has, is not taken from another. Of what no node has there is 0, so that it is
+// known to have been counted.
 func (a *Asked) roomOf(c *topology.Cluster, requested map[string]map[string]int64) corev1.ResourceList {
 	free := map[string]int64{}
+	for _, name := range a.resources {
+		if len(c.Nodes) > 0 {
+			free[name] = 0
+		}
+	}
 	for _, node := range c.Nodes {
 		for _, name := range a.resources {
 			amount, has := node.Status.Allocatable[corev1.ResourceName(name)]

@@ -114,10 +114,10 @@ func TestRooms(t *testing.T) {
 			policies: append([]berthv1alpha1.PropagationPolicy{byRoom("shop", "q")}, cpu...), nodes: []corev1.Node{node("a-0", "4", "1Gi")},
 			pods: []corev1.Pod{pod("q", "a-0", "3")}, want: map[string]string{"a": "cpu 1 "},
 		},
-		"what no node has is not told": {
+		"what no node has is told as nothing": {
 			policies: []berthv1alpha1.PropagationPolicy{byRoom("shop", "p", "cpu", "memory")},
 			nodes:    []corev1.Node{func() corev1.Node { n := node("a-0", "4", "0"); delete(n.Status.Allocatable, "memory"); return n }(), node("b-0", "4", "0")},
-			want:     map[string]string{"a": "cpu 4 ", "b": "cpu 4 memory 0 "},
+			want:     map[string]string{"a": "cpu 4 memory 0 ", "b": "cpu 4 memory 0 "},
 		},
 		"several resources, and the number of pods": {
 			policies: []berthv1alpha1.PropagationPolicy{byRoom("shop", "p", "memory"), byRoom("bank", "q", "pods", "", "memory")},

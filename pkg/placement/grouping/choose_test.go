@@ -87,8 +87,24 @@ func TestClusterWeights(t *testing.T) {
 		},
 		"by a pool": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(8, site("a")), withPool(4, site("b")), withCPU("4", site("c"))},
+			want: map[string]int64{"a": 5, "b": 3, "c": 4},
+		},
+		"by a pool that is not everywhere": {
+			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(8, site("a")), withPool(4, site("b")), withPool(0, withCPU("4", site("c")))},
 			want:           map[string]int64{"a": 8, "b": 4, "c": 0},
 			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "licences", Clusters: []string{"c"}}},
+		},
+		"by a pool that has been counted nowhere": {
+			group: byPool, sites: []*berthv1alpha1.Cluster{withCPU("4", site("a")), withCPU("4", site("b"))},
+			want:           map[string]int64{"a": 0, "b": 0},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "licences", Clusters: []string{"a", "b"}}},
+		},
+		"by a pool that has been counted in the first cluster": {
+			group: byPool, sites: []*berthv1alpha1.Cluster{
+				withPool(8, site("a")), withCPU("4", site("b")), withCPU("4", site("c")), site("without-nodes"),
+			},
+			want:           map[string]int64{"a": 4, "b": 4, "c": 4, "without-nodes": 0},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "licences", Clusters: []string{"without-nodes"}}},
 		},
 		"by a pool, of which two significant bits count": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(9, site("a")), withPool(5, site("b"))},
@@ -106,12 +122,16 @@ func TestClusterWeights(t *testing.T) {
 			},
 			want: map[string]int64{"a": 8, "b": 4},
 		},
-		"one is full, and of one nothing is known": {
+		"two are full, and one has no cpu at all": {
 			group: byRoom, sites: []*berthv1alpha1.Cluster{
-				withRoom("4", site("a")), withRoom("0", site("b")), withRoom("-3", site("c")), withCPU("8", site("d")),
+				withRoom("4", site("a")), withCPU("8", withRoom("0", site("b"))), withCPU("8", withRoom("-3", site("c"))), withRoom("0", site("d")),
 			},
 			want:           map[string]int64{"a": 12, "b": 0, "c": 0, "d": 0},
 			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "cpu", Clusters: []string{"d"}}},
+		},
+		"the room of one has been counted": {
+			group: byRoom, sites: []*berthv1alpha1.Cluster{withRoom("4", site("a")), withCPU("8", site("b"))},
+			want: map[string]int64{"a": 6, "b": 6},
 		},
 		"by a label": {
 			group: byLabel, sites: []*berthv1alpha1.Cluster{site("a", "size", "1"), site("b", "size", "3"), site("c", "size", "0")},

@@ -36,13 +36,24 @@ func weigh(group *berthv1alpha1.ClusterGroup, names []string, sites *Sites) ([]i
 		return weights, nil
 	}
 	none := &Unweighted{Group: group.Name, Of: by.LabelKey + resourceOf(by) + by.ClusterResource}
+	var told, untold []int
 	for i, name := range names {
-		var known bool
-		if s := sites.find(name); s != nil {
+		s, known := sites.find(name), false
+		if s != nil {
 			weights[i], known = s.weight(by)
 		}
-		if !known {
+		switch {
+		case known:
+			told = append(told, i)
+		case s != nil && s.uncounted(by):
+			untold = append(untold, i)
+		default:
 			none.Clusters = append(none.Clusters, name)
+		}
+	}
+	for _, i := range untold {
+		if weights[i] = mean(weights, told); len(told) == 0 {
+			none.Clusters = append(none.Clusters, names[i])
 		}
 	}
 	if by.Type != berthv1alpha1.WeighLabel {
@@ -68,12 +79,34 @@ func (s *site) weight(by *berthv1alpha1.ClusterWeights) (int64, bool) {
 		n := s.pools[by.ClusterResource]
 		return n, n > 0
 	case berthv1alpha1.WeighRoom:
-		n, told := s.room[resourceOf(by)]
-		return max(0, n), told // a full cluster is nothing to tell
+		n := max(0, s.room[resourceOf(by)])
+		return n, n > 0 || s.allocatable[resourceOf(by)] > 0 && !s.uncounted(by) // a full cluster is nothing to tell
 	default:
 		n := s.allocatable[by.Resource]
 		return n, n > 0
 	}
+}
+
+// uncounted reports whether a cluster has nodes, and nobody has counted yet what gives it its
+// weight. Clusters are counted one after the other: the first one must not get everything.
+func (s *site) uncounted(by *berthv1alpha1.ClusterWeights) bool {
+	counted := true
+	switch by.Type {
+	case berthv1alpha1.WeighPool:
+		_, counted = s.pools[by.ClusterResource]
+	case berthv1alpha1.WeighRoom:
+		_, counted = s.room[resourceOf(by)]
+	case berthv1alpha1.WeighEqual, berthv1alpha1.WeighAllocatable, berthv1alpha1.WeighLabel:
+	}
+	return !counted && len(s.allocatable) > 0
+}
+
+// mean returns the mean of some of the amounts, 0 of none.
+func mean(amounts []int64, of []int) (mean int64) {
+	for _, i := range of {
+		mean += amounts[i] / int64(len(of))
+	}
+	return mean
 }
 
 // resourceOf returns the resource by which clusters are weighed, empty if it is none.
@@ -90,6 +123,17 @@ func ByRoom(placement *berthv1alpha1.Placement) []string {
 	for i := range placement.ClusterGroups {
 		if by := placement.ClusterGroups[i].ClusterWeights; by != nil && by.Type == berthv1alpha1.WeighRoom {
 			names = append(names, resourceOf(by))
+		}
+	}
+	return names
+}
+
+// ByPool returns the ClusterResources by whose pools a placement weighs clusters.
+func ByPool(placement *berthv1alpha1.Placement) []string {
+	var names []string
+	for i := range placement.ClusterGroups {
+		if by := placement.ClusterGroups[i].ClusterWeights; by != nil && by.Type == berthv1alpha1.WeighPool {
+			names = append(names, by.ClusterResource)
 		}
 	}
 	return names

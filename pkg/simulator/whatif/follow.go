@@ -61,7 +61,7 @@ func (s *Simulation) weigh(context.Context) error {
 	resources := pool.UsableByName(values(kept[*berthv1alpha1.ClusterResource](s)))
 	for _, c := range kept[*berthv1alpha1.Cluster](s) {
 		after, nodes := c.DeepCopy(), places.Cluster(c.Name).Nodes
-		after.Status.Allocatable, after.Status.Pools = capacity.Allocatable(nodes), capacity.Pools(nodes, resources)
+		after.Status.Allocatable, after.Status.Pools = capacity.Allocatable(nodes), asked.Pools(nodes, resources)
 		if room := rooms[c.Name]; !capacity.Alike(after.Status.Room, room) {
 			after.Status.Room = room
 		}

@@ -145,6 +145,28 @@ var _ = Describe("the clusters of a group", func() {
 			"all clusters exist and have nodes; these do not meet the constraints, so they get no share: %s, %s", s.full("b"), s.full("c")))
 	})
 
+	It("share by pools that are counted one cluster after the other", func(ctx SpecContext) {
+		s := newSiteWith(ctx, "a", "b", "c")
+		group := s.all("a", "b", "c")
+		group.ClusterWeights = &berthv1alpha1.ClusterWeights{Type: berthv1alpha1.WeighPool, ClusterResource: s.full("licences")}
+		policy := s.policy("nginx", "Deployment")
+		policy.Spec.Placement.ClusterGroups = []berthv1alpha1.ClusterGroup{group}
+		policy.Spec.Rebalance.Mode = berthv1alpha1.RebalanceNever
+		s.createPolicy(ctx, policy)
+		s.createDeployment(ctx, s.deployment("nginx", 6))
+		s.expectShares(ctx, "nginx", map[string]int{"waiting": 6})
+		_, err := berth.BerthV1alpha1().ClusterResources().Create(ctx, &berthv1alpha1.ClusterResource{
+			ObjectMeta: metav1.ObjectMeta{Name: s.full("licences")},
+			Spec: berthv1alpha1.ClusterResourceSpec{Capacity: []berthv1alpha1.ClusterResourceQuantity{
+				{Name: "a", Quantity: resource.MustParse("4"), NodeSelector: s.label("a")},
+				{Name: "b", Quantity: resource.MustParse("4"), NodeSelector: s.label("b")},
+				{Name: "c", Quantity: resource.MustParse("4"), NodeSelector: s.label("c")},
+			}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		s.expectShares(ctx, "nginx", map[string]int{"a": 2, "b": 2, "c": 2})
+	})
+
 	It("belong to the first of several groups, and it is told", func(ctx SpecContext) {
 		s := newSiteWith(ctx, "a", "b")
 		first, second := s.all("a"), s.all("a", "b")
