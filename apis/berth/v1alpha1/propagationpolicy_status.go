@@ -74,7 +74,8 @@ type WorkloadPlacement struct {
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// pending is the number of pods of the workload that are not bound to a node yet.
+	// pending is the number of pods of the workload that are not bound to a node yet: PENDING in the
+	// columns of berthctl. Under clusters and groups the field means something else, SHORT.
 	// +optional
 	Pending int32 `json:"pending"`
 
@@ -134,7 +135,8 @@ type GroupPlacement struct {
 	// +optional
 	Current int32 `json:"current"`
 
-	// pending is the number of replicas by which clusters of the group are short of their shares.
+	// pending is the number of replicas by which clusters of the group are short of their shares:
+	// SHORT in the columns of berthctl. It counts no pods.
 	// +optional
 	Pending int32 `json:"pending"`
 }
@@ -186,7 +188,8 @@ type ClusterPlacement struct {
 	// +optional
 	Current int32 `json:"current"`
 
-	// pending is the number of replicas by which the cluster is short of its share.
+	// pending is the number of replicas by which the cluster is short of its share: SHORT in the
+	// columns of berthctl. It counts no pods.
 	// +optional
 	Pending int32 `json:"pending"`
 }

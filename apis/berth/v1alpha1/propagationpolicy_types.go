@@ -65,7 +65,7 @@ type PropagationPolicySpec struct {
 	// placement says how the replicas are shared out.
 	Placement Placement `json:"placement"`
 
-	// rebalance reports whether and how fast running pods are moved after a change of the policy or of
+	// rebalance says whether and how fast running pods are moved after a change of the policy or of
 	// the clusters.
 	// +optional
 	// +kubebuilder:default={}
@@ -239,7 +239,7 @@ type StaticClusterWeight struct {
 	Max *int32 `json:"max,omitempty"`
 }
 
-// Rebalance reports whether and how fast running pods are moved to where the policy wants them.
+// Rebalance says whether and how fast running pods are moved to where the policy wants them.
 type Rebalance struct {
 	// mode is Evict (the default): misplaced pods are evicted through the eviction API, which respects
 	// PodDisruptionBudgets, so that their replacements start in the right place; or Never: running
@@ -273,7 +273,7 @@ type Rebalance struct {
 	MinPodAge *metav1.Duration `json:"minPodAge,omitempty"`
 }
 
-// RebalanceMode reports whether misplaced pods are moved.
+// RebalanceMode says whether misplaced pods are moved.
 //
 // +kubebuilder:validation:Enum=Evict;Never
 type RebalanceMode string

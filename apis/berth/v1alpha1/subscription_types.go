@@ -254,9 +254,10 @@ type Subscriber struct {
 
 // SubGroupStrategy says how many clusters of a subscriber take feeds.
 type SubGroupStrategy struct {
-	// minClusters is the number of clusters that take feeds, or all if there are fewer. Clusters that
-	// hold replicas come first, then preferred ones, then those with most room. A cluster that several
-	// subscribers select counts for each of them. 0, the default, stands for all.
+	// minClusters is how many of the selected clusters take feeds: exactly so many, or all if there
+	// are fewer. Clusters that take pods come first, then those that hold replicas, then preferred
+	// ones, then those with most room. A cluster that several subscribers select counts for each of
+	// them. 0, the default, stands for all.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
