@@ -166,7 +166,7 @@ func (w *World) checkFeed(l *workload, usage map[string]int64, say func(string, 
 		return
 	}
 	told, shares := toldOf(found, l.name), w.shares(l)
-	if shares == nil || bound < len(own) {
+	if shares == nil || bound < len(own) || l.fed.bundle && w.short(l.fed, usage) {
 		return
 	}
 	want := fmt.Sprint(nonzero(shares))
@@ -177,6 +177,27 @@ func (w *World) checkFeed(l *workload, usage map[string]int64, say func(string, 
 	if l.licences == 0 && fmt.Sprint(got) != want {
 		say("%s has %v, by subscription %s it is to have %s", l.name, got, l.fed.name, want)
 	}
+}
+
+// short reports whether fewer units are left of a pool than the shares of a bundle lack of it, so
+// that the bundle is held back. All its pods may run all the same, since before its feeds were put
+// back.
+func (w *World) short(s *subscription, usage map[string]int64) bool {
+	lacking := map[string]int64{}
+	for _, l := range s.feeds {
+		got := w.placed(l)
+		for site, share := range w.shares(l) {
+			units := int64(max(0, share-got[site]) * l.licences)
+			lacking[site] += units
+			lacking["all"] += units
+		}
+	}
+	for name, pool := range w.pools {
+		if lacking[name] > max(0, pool.Capacity-usage[name]) {
+			return true
+		}
+	}
+	return false
 }
 
 // toldOf returns how many replicas of a feed each site has by the status of a Subscription.
