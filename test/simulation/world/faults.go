@@ -5,6 +5,7 @@ package world
 
 import (
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"net/http"
 	"time"
@@ -121,22 +122,20 @@ var (
 	}
 	rare = []string{
 		"create leases", "create propagationpolicies", "create schedulers", "patch clusters", "patch deployments",
-		"patch propagationpolicies", "patch schedulers", "patch subscriptions/status", "update propagationpolicies",
+		"patch feedinventories/status", "patch propagationpolicies", "patch subscriptions/status",
 	}
 	rarest = []string{
-		"create feedinventories", "create pods/eviction", "delete propagationpolicies", "patch clusterresources",
-		"patch feedinventories/status", "update feedinventories",
+		"create feedinventories", "create pods/eviction", "delete propagationpolicies", "patch clusterresources", "patch schedulers",
+		"update feedinventories", "update propagationpolicies",
 	}
 )
 
 // beset returns the kinds of which nearly every write of the world meets with a fault, and with
-// another one when it is tried again: two of those that are rare, and two of the rarest.
+// another one when it is tried again: one of those that are rare, and up to four of the rarest.
 func (w *World) beset() map[string]bool {
-	kinds := map[string]bool{}
-	for _, of := range [][]string{rare, rarest} {
-		for _, what := range []string{"one", "another one"} {
-			kinds[of[w.hash(what+" that is beset, of "+of[0])%uint64(len(of))]] = true
-		}
+	kinds := map[string]bool{rare[w.hash("a rare one is beset")%uint64(len(rare))]: true}
+	for n := range 4 {
+		kinds[rarest[w.hash(fmt.Sprintf("one of the rarest is beset: %d", n))%uint64(len(rarest))]] = true
 	}
 	return kinds
 }

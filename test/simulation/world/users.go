@@ -35,14 +35,14 @@ func (w *World) hurry(length time.Duration) {
 }
 
 // mostOut is how long a feed is out of its Subscription at most.
-const mostOut = 10 * time.Second
+const mostOut = 20 * time.Second
 
 // refeed plans that feeds of a Subscription are taken out and put back, and that its inventory is
 // deleted, which Berth makes anew.
 func (w *World) refeed(n int, s *subscription, length time.Duration) {
 	rng := rand.New(rand.NewPCG(w.seed, 100+uint64(n))) //nolint:gosec // it is to be the same every time
 	at := func() time.Duration { return time.Duration(rng.Int64N(int64(length - mostOut))) }
-	for i := range rng.IntN(5) {
+	for i := range rng.IntN(9) {
 		l, pause := s.feeds[rng.IntN(len(s.feeds))], time.Second+time.Duration(rng.Int64N(int64(mostOut-time.Second)))
 		w.plan(at(), "feed taken out", fmt.Sprintf("use %d of %s: feed %s is out for %s", i, s.name, l.name, pause), func() {
 			if len(s.out)+1 < len(s.feeds) && !s.out[l.name] {
