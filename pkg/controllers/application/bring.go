@@ -82,6 +82,7 @@ func (o *object) workload(app *berthv1alpha1.Application, seen *observed) *migra
 	case policy != nil:
 		known.Policy = policy.Spec.Placement.StaticWeightList
 		known.Observed = policy.Status.ObservedGeneration >= policy.Generation
+		known.Held = policy.Spec.Rebalance.Mode == berthv1alpha1.RebalanceNever
 	case move != nil:
 		known.Policy = []berthv1alpha1.StaticClusterWeight{{ClusterNames: []string{move.From}, Weight: 1}}
 	}

@@ -414,3 +414,29 @@ func TestMovesBeginInWindows(t *testing.T) {
 		})
 	}
 }
+
+// A scheduler hears late that an Application goes elsewhere, and binds a pod where it was to be
+// before. That pod must not be evicted, but stays until another one runs in its place.
+func TestPodsThatASchedulerBindsLateAreNotEvicted(t *testing.T) {
+	w := newWorld(t, cluster("berlin", 0.5), cluster("madrid", 0.4), newApplication(deployment))
+	w.passes()
+	w.edit(func(spec *berthv1alpha1.ApplicationSpec) {
+		spec.Constraints.ClusterLabels = []string{"location is madrid"}
+	})
+	stays := func(what, wantPolicy string, want berthv1alpha1.RebalanceMode) {
+		t.Helper()
+		w.restart()
+		w.passes()
+		if policy, mode := w.policy(), w.rebalance(); policy != wantPolicy || mode != want {
+			t.Fatalf("%s: the policy is %s, %s, want %s, %s", what, policy, mode, wantPolicy, want)
+		}
+	}
+	stays("no pod is bound", "madrid", berthv1alpha1.RebalanceNever)
+	w.run("madrid", 0, true)
+	stays("one of two is bound", "madrid", berthv1alpha1.RebalanceNever)
+	late := w.run("berlin", 0, true)
+	stays("the other is bound where it was to be before", "madrid>=2 berlin", berthv1alpha1.RebalanceNever)
+	w.run("madrid", 1, true)
+	w.must(w.client.Delete(t.Context(), late))
+	stays("another one runs in its place", "madrid", berthv1alpha1.RebalanceEvict)
+}

@@ -27,7 +27,7 @@ func policyKey(name string) berthv1alpha1.ApplicationObject {
 // is none.
 func (w *writer) writePolicy(ctx context.Context, o *object, known *berthv1alpha1.PropagationPolicy, step migrate.Step) error {
 	mode := berthv1alpha1.RebalanceEvict
-	if step.Moving {
+	if step.Held {
 		mode = berthv1alpha1.RebalanceNever // Replicas go when the workload shrinks.
 	}
 	selectors := []berthv1alpha1.ResourceSelector{{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName()}}

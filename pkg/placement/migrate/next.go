@@ -22,6 +22,8 @@ type Situation struct {
 	Policy []berthv1alpha1.StaticClusterWeight
 	// Observed reports whether everybody who acts on the policy has seen these shares.
 	Observed bool
+	// Held reports whether its policy lets nothing be evicted.
+	Held bool
 	// StartFirst reports whether its replicas are interchangeable, so that more of them can be
 	// started before the old ones go.
 	StartFirst bool
@@ -58,6 +60,10 @@ type Step struct {
 	// Moving reports whether replicas are to start in the target before others go. Nothing may be
 	// evicted meanwhile.
 	Moving bool
+	// Held reports whether nothing may be evicted: while it moves, and where others start first after
+	// another cluster was chosen, until as many as are wanted are there. A scheduler that has not
+	// heard of the choice may still bind pods where it was before; then it moves as well.
+	Held bool
 }
 
 // Next returns what the workload needs next. Unless it stops first, a step never asks for fewer
@@ -67,6 +73,8 @@ func Next(w *Situation) Step {
 	step := w.step()
 	changes := w.Manifest != nil || step.Moving || w.Moving() || w.Remembered != nil
 	step.Scale = w.Live != nil && *w.Live != step.Replicas && changes
+	elsewhere := w.Held || len(w.Policy) > 0 && !apiequality.Semantic.DeepEqual(w.Policy, step.Policy)
+	step.Held = step.Moving || w.StartFirst && elsewhere && w.Pods[w.Target].Bound < w.Wanted()
 	return step
 }
 

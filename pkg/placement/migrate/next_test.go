@@ -58,62 +58,90 @@ func TestNext(t *testing.T) {
 			"madrid", migrate.Step{Replicas: 2},
 		},
 		"it has no pods yet where it was": {
-			migrate.Situation{StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin")}, "madrid", migrate.Step{Replicas: 2},
+			migrate.Situation{StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin")},
+			"madrid", migrate.Step{Replicas: 2, Held: true},
+		},
+		"a scheduler may not have heard yet where it is now": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
+				Pods: counted(bound("madrid", 1, 1, 1)),
+			},
+			"madrid", migrate.Step{Replicas: 2, Held: true},
+		},
+		"a scheduler had not heard yet where it is now": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
+				Pods: counted(bound("madrid", 1, 1, 1), bound("berlin", 0, 1, 1)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true, Held: true},
+		},
+		"all its pods are where it is now": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
+				Pods: counted(bound("madrid", 2, 2, 2)),
+			},
+			"madrid", migrate.Step{Replicas: 2},
+		},
+		"it lacks a pod where it has been for long": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Observed: true, Pods: counted(bound("madrid", 1, 1, 1)),
+			},
+			"madrid", migrate.Step{Replicas: 2},
 		},
 		"it is to move": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin"), Observed: true,
 				Pods: counted(bound("berlin", 0, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true, Held: true},
 		},
 		"the policy is not known everywhere": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Pods: counted(bound("berlin", 0, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true, Held: true},
 		},
 		"the policy is known everywhere": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("berlin", 2, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 4, Scale: true, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Scale: true, Moving: true, Held: true},
 		},
 		"the new replicas are not ready": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 2, 1), bound("berlin", 2, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the old replicas would stay": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 1, 2, 2), bound("berlin", 0, 1, 1), bound("berlin", 3, 1, 1)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the user has decided which would stay": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(own(bound("madrid", 2, 2, 2)), own(bound("berlin", 0, 2, 2))),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true, Held: true},
 		},
 		"the user has decided for the old ones": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 2, 2, 2), own(bound("berlin", 0, 2, 2))),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true, Held: true},
 		},
 		"the new replicas are ready": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 2, 2), bound("berlin", 2, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true, Held: true},
 		},
 		"the old replicas are gone": {
 			migrate.Situation{
@@ -127,28 +155,28 @@ func TestNext(t *testing.T) {
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 1, 0)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true, Held: true},
 		},
 		"it is to go back": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("berlin>=2 madrid"), Observed: true,
 				Pods: counted(bound("berlin", 0, 1, 0), bound("madrid", 2, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"it is to go on to a third cluster": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("rome>=2 berlin"), Observed: true,
 				Pods: counted(bound("rome", 0, 1, 0), bound("berlin", 2, 2, 2)),
 			},
-			"madrid>=2 rome,berlin", migrate.Step{Replicas: 4, Moving: true},
+			"madrid>=2 rome,berlin", migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the move remembers what the autoscaler wanted": {
 			migrate.Situation{
 				StartFirst: true, Live: three, Policy: shares("madrid>=3 berlin"), Observed: true,
 				Pods: counted(bound("berlin", 3, 3, 3)),
 			},
-			"madrid>=3 berlin", migrate.Step{Replicas: 6, Scale: true, Moving: true},
+			"madrid>=3 berlin", migrate.Step{Replicas: 6, Scale: true, Moving: true, Held: true},
 		},
 		"it has moved, and the autoscaler has it again": {
 			migrate.Situation{
@@ -162,14 +190,14 @@ func TestNext(t *testing.T) {
 				StartFirst: true, Manifest: new(int64(0)), Live: two, Policy: shares("madrid>=0 berlin"), Observed: true,
 				Pods: counted(bound("berlin", 0, 2, 2)),
 			},
-			"madrid>=0 berlin", migrate.Step{Scale: true, Moving: true},
+			"madrid>=0 berlin", migrate.Step{Scale: true, Moving: true, Held: true},
 		},
 		"it is not read yet": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("berlin", 2, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 	})
 }
@@ -182,21 +210,21 @@ func TestNextIfSomethingChangesMeanwhile(t *testing.T) {
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Observed: true,
 				Pods: counted(bound("berlin", 0, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true, Held: true},
 		},
 		"fewer are wanted than have moved": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: new(int64(10)), Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 2, 2), bound("berlin", 2, 3, 3), bound("madrid", 5, 3, 3), bound("berlin", 8, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Scale: true, Moving: true, Held: true},
 		},
 		"fewer are wanted than have moved, and the last of them are not ready": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: new(int64(10)), Policy: shares("madrid>=2 berlin"), Observed: true,
 				Pods: counted(bound("madrid", 0, 2, 1), bound("berlin", 2, 3, 3), bound("madrid", 5, 3, 3), bound("berlin", 8, 2, 2)),
 			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 10, Moving: true},
+			"madrid>=2 berlin", migrate.Step{Replicas: 10, Moving: true, Held: true},
 		},
 	})
 }

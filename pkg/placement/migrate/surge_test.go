@@ -25,81 +25,81 @@ func TestNextInParts(t *testing.T) {
 	}{
 		"the first part": {
 			surge: 1, live: four, policy: "berlin", pods: counted(bound("berlin", 0, 4, 4)),
-			wantPolicy: "madrid=1 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=1 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the first part where some are already": {
 			surge: 2, live: four, policy: "berlin", pods: counted(bound("madrid", 0, 1, 1), bound("berlin", 1, 3, 3)),
-			wantPolicy: "madrid=3 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=3 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"as many as are wanted at once": {
 			surge: 9, live: four, policy: "berlin", pods: counted(bound("berlin", 0, 4, 4)),
-			wantPolicy: "madrid>=4 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid>=4 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the last old one makes a part": {
 			surge: 1, live: four, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 2, 2), bound("berlin", 2, 1, 1)),
-			wantPolicy: "madrid=3 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=3 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"no old one is left": {
 			surge: 1, live: five, policy: "madrid=1 berlin", pods: counted(bound("madrid", 0, 1, 0)),
-			wantPolicy: "madrid>=4 berlin", wantStep: migrate.Step{Replicas: 5, Moving: true},
+			wantPolicy: "madrid>=4 berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
 		},
 		"a part starts": {
 			surge: 1, live: four, policy: "madrid=1 berlin", pods: counted(bound("berlin", 1, 4, 4)),
-			wantPolicy: "madrid=1 berlin", wantStep: migrate.Step{Replicas: 5, Scale: true, Moving: true},
+			wantPolicy: "madrid=1 berlin", wantStep: migrate.Step{Replicas: 5, Scale: true, Moving: true, Held: true},
 		},
 		"a part is not ready": {
 			surge: 2, live: six, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 2, 1), bound("berlin", 2, 4, 4)),
-			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 6, Moving: true},
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 6, Moving: true, Held: true},
 		},
 		"a part is ready": {
 			surge: 2, live: six, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 2, 2), bound("berlin", 2, 4, 4)),
-			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Scale: true, Moving: true},
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Scale: true, Moving: true, Held: true},
 		},
 		"the old ones of a part have not gone": {
 			surge: 2, live: four, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 2, 2), bound("berlin", 2, 3, 3)),
-			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the next part": {
 			surge: 1, live: four, policy: "madrid=1 berlin", pods: counted(bound("madrid", 0, 1, 1), bound("berlin", 1, 3, 3)),
-			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the next part waits until the last one is known": {
 			surge: 1, live: four, policy: "madrid=1 berlin", unobserved: true,
 			pods:       counted(bound("madrid", 0, 1, 1), bound("berlin", 1, 3, 3)),
-			wantPolicy: "madrid=1 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=1 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the last part": {
 			surge: 3, live: four, policy: "madrid=3 berlin", pods: counted(bound("madrid", 0, 3, 3), bound("berlin", 3, 1, 1)),
-			wantPolicy: "madrid>=4 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid>=4 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"a move to another cluster begins with a part of its own": {
 			surge: 1, live: five, policy: "rome=2 berlin", pods: counted(bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
-			wantPolicy: "madrid=1 rome,berlin", wantStep: migrate.Step{Replicas: 5, Moving: true},
+			wantPolicy: "madrid=1 rome,berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
 		},
 		"surplus of a move that was given up goes first": {
 			surge: 1, live: five, policy: "madrid=1 rome,berlin", pods: counted(bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
-			wantPolicy: "madrid=1 rome,berlin", wantStep: migrate.Step{Replicas: 4, Scale: true, Moving: true},
+			wantPolicy: "madrid=1 rome,berlin", wantStep: migrate.Step{Replicas: 4, Scale: true, Moving: true, Held: true},
 		},
 		"such surplus stays as long as others would go": {
 			surge: 1, live: six, policy: "madrid=2 rome,berlin",
 			pods:       counted(bound("madrid", 5, 1, 1), bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
-			wantPolicy: "madrid=2 rome,berlin", wantStep: migrate.Step{Replicas: 6, Moving: true},
+			wantPolicy: "madrid=2 rome,berlin", wantStep: migrate.Step{Replicas: 6, Moving: true, Held: true},
 		},
 		"nothing runs in the cluster of a move that was given up": {
 			surge: 2, live: six, policy: "rome=2 berlin", pods: counted(bound("berlin", 2, 4, 4)),
-			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 6, Moving: true},
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 6, Moving: true, Held: true},
 		},
 		"nothing runs any more in the cluster of a move that was given up": {
 			surge: 2, live: four, policy: "madrid=2 rome,berlin", pods: counted(bound("berlin", 2, 4, 4)),
-			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"a part of which replicas were lost begins anew": {
 			surge: 1, live: four, policy: "madrid=3 berlin", pods: counted(bound("madrid", 0, 1, 1), bound("berlin", 1, 3, 3)),
-			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"somebody has taken the bounds away": {
 			surge: 1, live: four, policy: "madrid berlin", pods: counted(bound("madrid", 0, 1, 1), bound("berlin", 1, 3, 3)),
-			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true},
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 	}
 	for name, tc := range tests {
@@ -131,27 +131,27 @@ func TestNextStopsFirst(t *testing.T) {
 	}{
 		"it is new": {manifest: two, live: two, wantPolicy: "madrid", wantStep: migrate.Step{Replicas: 2}},
 		"it is not read yet": {
-			manifest: two, policy: "berlin", wantPolicy: "berlin", wantStep: migrate.Step{Moving: true},
+			manifest: two, policy: "berlin", wantPolicy: "berlin", wantStep: migrate.Step{Moving: true, Held: true},
 		},
 		"it runs where it was": {
 			manifest: two, live: two, policy: "berlin", pods: counted(bound("berlin", 0, 2, 2)),
-			wantPolicy: "berlin", wantStep: migrate.Step{Scale: true, Moving: true},
+			wantPolicy: "berlin", wantStep: migrate.Step{Scale: true, Moving: true, Held: true},
 		},
 		"one replica is left to it": {
-			manifest: two, live: one, policy: "berlin", wantPolicy: "berlin", wantStep: migrate.Step{Scale: true, Moving: true},
+			manifest: two, live: one, policy: "berlin", wantPolicy: "berlin", wantStep: migrate.Step{Scale: true, Moving: true, Held: true},
 		},
 		"its last pod is there": {
 			manifest: two, live: none, policy: "berlin", pods: counted(bound("berlin", 0, 1, 1)),
-			wantPolicy: "berlin", wantStep: migrate.Step{Moving: true},
+			wantPolicy: "berlin", wantStep: migrate.Step{Moving: true, Held: true},
 		},
 		"its last pod has not ended": {
-			manifest: two, live: none, policy: "berlin", leaving: 1, wantPolicy: "berlin", wantStep: migrate.Step{Moving: true},
+			manifest: two, live: none, policy: "berlin", leaving: 1, wantPolicy: "berlin", wantStep: migrate.Step{Moving: true, Held: true},
 		},
 		"its last pod has ended": {
-			manifest: two, live: none, policy: "berlin", wantPolicy: "madrid", wantStep: migrate.Step{Moving: true},
+			manifest: two, live: none, policy: "berlin", wantPolicy: "madrid", wantStep: migrate.Step{Moving: true, Held: true},
 		},
 		"the policy is not known everywhere": {
-			manifest: two, live: none, policy: "madrid", unobserved: true, wantPolicy: "madrid", wantStep: migrate.Step{Moving: true},
+			manifest: two, live: none, policy: "madrid", unobserved: true, wantPolicy: "madrid", wantStep: migrate.Step{Moving: true, Held: true},
 		},
 		"the policy is known everywhere": {
 			manifest: two, live: none, policy: "madrid", wantPolicy: "madrid", wantStep: migrate.Step{Replicas: 2, Scale: true},
