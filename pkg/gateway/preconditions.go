@@ -4,14 +4,34 @@
 package gateway
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/registration"
 )
 
-// etag is the entity tag of a cluster: it changes with everything that an answer shows.
-func etag(cluster *berthv1alpha1.Cluster) string { return `"` + cluster.ResourceVersion + `"` }
+// etag is the entity tag of a cluster: its version, and what tells versions apart that answers show
+// as different ones.
+func etag(cluster *berthv1alpha1.Cluster) string {
+	return `"` + cluster.ResourceVersion + "." + digest(cluster) + `"`
+}
+
+// digest is the same for two versions of a cluster if no answer shows a difference and nobody has
+// changed the cluster in between: what Berth observes of it is no such change.
+func digest(cluster *berthv1alpha1.Cluster) string {
+	hash := sha256.New()
+	_ = json.NewEncoder(hash).Encode(registration.FromCluster(cluster)) // a profile has nothing that cannot be encoded
+	_, _ = fmt.Fprint(hash, cluster.Generation)
+	return hex.EncodeToString(hash.Sum(nil)[:digestBytes])
+}
+
+// digestBytes is how much of a hash is enough for the versions of one cluster.
+const digestBytes = 8
 
 // checkPreconditions evaluates If-Match and If-None-Match as RFC 9110, section 13, says. Without a
 // cluster no tag matches.
@@ -32,7 +52,8 @@ func checkPreconditions(r *http.Request, cluster *berthv1alpha1.Cluster) error {
 // errNotModified says that the caller has the answer already. It has no body.
 var errNotModified = &Problem{status: http.StatusNotModified, Message: "not modified"}
 
-// matches compares entity tags; a weak tag equals a strong one only where weak says so.
+// matches compares entity tags; a weak tag equals a strong one only where weak says so. The version
+// in a tag does not count: Berth writes what it observes at any time, mostly right after a change.
 func matches(headers []string, cluster *berthv1alpha1.Cluster, weak bool) bool {
 	if cluster == nil {
 		return false
@@ -43,12 +64,23 @@ func matches(headers []string, cluster *berthv1alpha1.Cluster, weak bool) bool {
 			if weak {
 				tag = strings.TrimPrefix(tag, "W/")
 			}
-			if tag == "*" || tag == etag(cluster) {
+			if tag == "*" || sameTag(tag, etag(cluster)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// sameTag reports whether a tag that was sent differs from that of a cluster in nothing but the
+// version. Who sends a version alone, such as "4711", means that and no other one.
+func sameTag(sent, current string) bool {
+	version, shown, whole := strings.Cut(sent, ".")
+	currentVersion, currentShown, _ := strings.Cut(current, ".")
+	if !whole {
+		return version == currentVersion+`"`
+	}
+	return strings.HasPrefix(version, `"`) && shown == currentShown
 }
 
 // isConditional reports whether the caller changes only what it has seen.

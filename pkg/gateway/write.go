@@ -153,8 +153,8 @@ func forced(r *http.Request) (bool, error) {
 	}
 }
 
-// change does something to a cluster, again if the cluster has changed since it was read. A caller
-// that names the version it has seen wants no second attempt.
+// change does something to a cluster, again if the cluster has changed since it was read. For a
+// caller that names what it has seen it has to be that still.
 func (g *Gateway) change(
 	r *request, cluster *berthv1alpha1.Cluster, do func(*berthv1alpha1.Cluster) (*berthv1alpha1.Cluster, error),
 ) (*berthv1alpha1.Cluster, error) {
@@ -163,13 +163,13 @@ func (g *Gateway) change(
 		if !apierrors.IsConflict(err) {
 			return changed, err
 		}
-		if isConditional(r.Request) {
-			return nil, problem(http.StatusPreconditionFailed, CodePreconditionFailed, "the cluster is not the one that If-Match names")
-		}
 		if attempt == attempts {
 			return nil, err
 		}
 		if cluster, err = g.locate(r.Context(), r.route); err != nil {
+			return nil, err
+		}
+		if err := checkPreconditions(r.Request, cluster); err != nil {
 			return nil, err
 		}
 	}

@@ -37,6 +37,7 @@ type written struct {
 	price int64
 	// version is the resourceVersion that the answer told, and before the one that If-Match named.
 	version, before int64
+	tag             string
 }
 
 // seen is what a request was told of a cluster.
@@ -74,15 +75,15 @@ func (c *churn) step(ctx context.Context, random *rand.Rand, url string) error {
 	path := fmt.Sprintf("%s/name/churn-%02d", clusters, random.IntN(churnNames))
 	switch random.IntN(8) {
 	case 0, 1:
-		return c.write(ctx, url, http.MethodPost, clusters, path[strings.LastIndexByte(path, '/')+1:], 0)
+		return c.write(ctx, url, http.MethodPost, clusters, path[strings.LastIndexByte(path, '/')+1:], seen{})
 	case 2, 3:
-		return c.write(ctx, url, http.MethodPatch, path, "", 0)
+		return c.write(ctx, url, http.MethodPatch, path, "", seen{})
 	case 4:
 		current, err := c.read(ctx, url, path)
 		if err != nil || current.version == 0 {
 			return err
 		}
-		return c.write(ctx, url, http.MethodPatch, path, "", current.version)
+		return c.write(ctx, url, http.MethodPatch, path, "", current)
 	case 5:
 		return c.remove(ctx, url, path)
 	case 6:
@@ -93,21 +94,21 @@ func (c *churn) step(ctx context.Context, random *rand.Rand, url string) error {
 	}
 }
 
-func (c *churn) write(ctx context.Context, url, method, path, name string, before int64) error {
+func (c *churn) write(ctx context.Context, url, method, path, name string, before seen) error {
 	price := c.price.Add(1)
 	body := fmt.Sprintf(`{"cluster_profile":{"cluster_spec":{"ServerPrice":%d}}}`, price)
 	var headers []string
 	switch {
 	case name != "":
 		body = strings.Replace(small(name), `"Region"`, fmt.Sprintf(`"ServerPrice":%d,"Region"`, price), 1)
-	case before != 0:
-		headers = []string{"If-Match", fmt.Sprintf(`"%d"`, before)}
+	case before.tag != "":
+		headers = []string{"If-Match", before.tag}
 	}
 	got, err := c.send(ctx, url, method, path, body, headers...)
 	if err != nil || got.version == 0 {
 		return err
 	}
-	got.before = before
+	got.before = before.version
 	c.note(func() { c.writes[got.id] = append(c.writes[got.id], got) })
 	return nil
 }
@@ -158,7 +159,9 @@ func (c *churn) send(ctx context.Context, url, method, path, body string, header
 		return got, err
 	}
 	got.id, got.price = document.Profile.ID, document.Profile.Spec.ServerPrice
-	got.version, err = strconv.ParseInt(strings.Trim(answer.header.Get("ETag"), `"`), 10, 64)
+	got.tag = answer.header.Get("ETag")
+	version, _, _ := strings.Cut(strings.Trim(got.tag, `"`), ".")
+	got.version, err = strconv.ParseInt(version, 10, 64)
 	return got, err
 }
 
