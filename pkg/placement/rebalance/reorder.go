@@ -22,7 +22,8 @@ const (
 // Reordering paces the writes by which the pods of one workload get into another order that nobody
 // has asked for, as when a site joins one of several groups. The zero value has put off nothing.
 type Reordering struct {
-	// began is when pods were put off last, and came how many have come since.
+	// began is when pods were put off last, and came how many have come since, and in the second
+	// before: times are not more precise than that.
 	began    time.Time
 	came     int
 	replicas int32
@@ -52,7 +53,7 @@ func (r *Reordering) PutOff(pods []Replica, places []Place, replicas int32, now 
 	case r.all, len(turn) <= more:
 		return nil, 0
 	case wait <= 0:
-		r.began, r.came, wait = now, 0, ReorderPause
+		r.began, r.came, wait = now, younger(pods, precision), ReorderPause
 	}
 	return turn[more:], wait
 }

@@ -83,9 +83,10 @@ func TestWhatIsPutOff(t *testing.T) {
 func TestPodsThatComeMakeUpForOthers(t *testing.T) {
 	var r rebalance.Reordering
 	pods, places := misplaced(rebalance.ReorderAtOnce + 4)
+	pods[2].Age = 0 // It was there when the others were put off.
 	r.PutOff(pods, places, 1, now)
 	pods, places = pods[:4], places[:4]
-	pods[0].Age, pods[1].Age = time.Minute+time.Second-1, time.Minute+time.Second
+	pods[0].Age, pods[1].Age, pods[2].Age = time.Minute+time.Second-1, time.Minute+time.Second, time.Minute
 	for look, want := range []int{3, 4} {
 		if rest, _ := r.PutOff(pods, places, 1, now.Add(time.Minute)); len(rest) != want {
 			t.Errorf("look %d: %d of 4 are put off although one has come since, want %d", look, len(rest), want)
