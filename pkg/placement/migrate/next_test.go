@@ -61,33 +61,6 @@ func TestNext(t *testing.T) {
 			migrate.Situation{StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin")},
 			"madrid", migrate.Step{Replicas: 2, Held: true},
 		},
-		"a scheduler may not have heard yet where it is now": {
-			migrate.Situation{
-				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
-				Pods: counted(bound("madrid", 1, 1, 1)),
-			},
-			"madrid", migrate.Step{Replicas: 2, Held: true},
-		},
-		"a scheduler had not heard yet where it is now": {
-			migrate.Situation{
-				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
-				Pods: counted(bound("madrid", 1, 1, 1), bound("berlin", 0, 1, 1)),
-			},
-			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true, Held: true},
-		},
-		"all its pods are where it is now": {
-			migrate.Situation{
-				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
-				Pods: counted(bound("madrid", 2, 2, 2)),
-			},
-			"madrid", migrate.Step{Replicas: 2},
-		},
-		"it lacks a pod where it has been for long": {
-			migrate.Situation{
-				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Observed: true, Pods: counted(bound("madrid", 1, 1, 1)),
-			},
-			"madrid", migrate.Step{Replicas: 2},
-		},
 		"it is to move": {
 			migrate.Situation{
 				StartFirst: true, Manifest: two, Live: two, Policy: shares("berlin"), Observed: true,
@@ -198,6 +171,39 @@ func TestNext(t *testing.T) {
 				Pods: counted(bound("berlin", 2, 2, 2)),
 			},
 			"madrid>=2 berlin", migrate.Step{Replicas: 4, Moving: true, Held: true},
+		},
+	})
+}
+
+func TestNextAfterAnotherChoice(t *testing.T) {
+	two := new(int64(2))
+	runNext(t, map[string]nextTest{
+		"a scheduler may not have heard yet where it is now": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
+				Pods: counted(bound("madrid", 1, 1, 1)),
+			},
+			"madrid", migrate.Step{Replicas: 2, Held: true},
+		},
+		"a scheduler had not heard yet where it is now": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
+				Pods: counted(bound("madrid", 1, 1, 1), bound("berlin", 0, 1, 1)),
+			},
+			"madrid>=2 berlin", migrate.Step{Replicas: 2, Moving: true, Held: true},
+		},
+		"all its pods are where it is now": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Held: true, Observed: true,
+				Pods: counted(bound("madrid", 2, 2, 2)),
+			},
+			"madrid", migrate.Step{Replicas: 2},
+		},
+		"it lacks a pod where it has been for long": {
+			migrate.Situation{
+				StartFirst: true, Manifest: two, Live: two, Policy: shares("madrid"), Observed: true, Pods: counted(bound("madrid", 1, 1, 1)),
+			},
+			"madrid", migrate.Step{Replicas: 2},
 		},
 	})
 }
