@@ -89,6 +89,10 @@ func TestClusterWeights(t *testing.T) {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(8, site("a")), withPool(4, site("b")), withCPU("4", site("c"))},
 			want: map[string]int64{"a": 5, "b": 3, "c": 4},
 		},
+		"by a pool of one, that has not been counted everywhere": {
+			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(1, site("a")), withPool(1, site("b")), withCPU("4", site("c"))},
+			want: map[string]int64{"a": 4, "b": 4, "c": 4},
+		},
 		"by a pool that is not everywhere": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(8, site("a")), withPool(4, site("b")), withPool(0, withCPU("4", site("c")))},
 			want:           map[string]int64{"a": 8, "b": 4, "c": 0},

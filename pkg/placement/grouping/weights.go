@@ -27,14 +27,11 @@ func (u Unweighted) equal(other Unweighted) bool {
 // weigh returns the weights of the clusters of a group, and which of them have none because what
 // gives it is missing or no number.
 func weigh(group *berthv1alpha1.ClusterGroup, names []string, sites *Sites) ([]int64, *Unweighted) {
-	weights := make([]int64, len(names))
 	by := group.ClusterWeights
 	if by == nil || by.Type == berthv1alpha1.WeighEqual {
-		for i := range weights {
-			weights[i] = 1
-		}
-		return weights, nil
+		return slices.Repeat([]int64{1}, len(names)), nil
 	}
+	weights := make([]int64, len(names))
 	none := &Unweighted{Group: group.Name, Of: by.LabelKey + resourceOf(by) + by.ClusterResource}
 	var told, untold []int
 	for i, name := range names {
@@ -51,8 +48,9 @@ func weigh(group *berthv1alpha1.ClusterGroup, names []string, sites *Sites) ([]i
 			none.Clusters = append(none.Clusters, name)
 		}
 	}
+	assumed := mean(weights, told)
 	for _, i := range untold {
-		if weights[i] = mean(weights, told); len(told) == 0 {
+		if weights[i] = assumed; len(told) == 0 {
 			none.Clusters = append(none.Clusters, names[i])
 		}
 	}
@@ -101,12 +99,18 @@ func (s *site) uncounted(by *berthv1alpha1.ClusterWeights) bool {
 	return !counted && len(s.allocatable) > 0
 }
 
-// mean returns the mean of some of the amounts, 0 of none.
-func mean(amounts []int64, of []int) (mean int64) {
-	for _, i := range of {
-		mean += amounts[i] / int64(len(of))
+// mean returns the mean of some of the amounts, rounded down, 0 of none. What is left of each
+// division is added up, too: the mean of 1 and 1 is not 0.
+func mean(amounts []int64, of []int) int64 {
+	n, whole, rest := int64(len(of)), int64(0), int64(0)
+	if n == 0 {
+		return 0
 	}
-	return mean
+	for _, i := range of {
+		whole += amounts[i] / n
+		rest += amounts[i] % n
+	}
+	return whole + rest/n
 }
 
 // resourceOf returns the resource by which clusters are weighed, empty if it is none.
