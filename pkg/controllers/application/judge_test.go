@@ -151,7 +151,9 @@ func (y *year) judgeLeaving(a *tenant, before, after *berthv1alpha1.Application,
 	if y.stored(from).Status.Conditions[0].Status != metav1.ConditionTrue {
 		y.failf(a, "it leaves %s for %s before its time, as that is offline", from, to)
 	}
-	if before.Status.Move != nil && after.Status.Decisions[1].Reason != berthv1alpha1.DecisionMoveGivenUp {
+	// A move that is done may be followed by another one in the same pass, which begins where it went.
+	goesOn := before.Status.Move != nil && (after.Status.Move == nil || after.Status.Move.From != from)
+	if goesOn && after.Status.Decisions[1].Reason != berthv1alpha1.DecisionMoveGivenUp {
 		y.failf(a, "it leaves %s for %s on the way there, and that suits", from, to)
 	}
 	if y.value(to, from) <= y.value(from, from) {
