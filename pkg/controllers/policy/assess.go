@@ -108,11 +108,8 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 		node, cluster := a.snapshot.Place(pod.Spec.NodeName)
 		seen := &p.Shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), a.age(pod)
-		seen.Keep = in.KeepOf(pod, node, a.snapshot.Cluster(cluster), note.refused(pod.UID, a.now))
+		seen.Keep = in.KeepOf(&o.Workload, pod, node, a.snapshot.Cluster(cluster), a.schedulers, note.refused(pod.UID, a.now))
 		seen.Unwanted = modelpolicy.Unwanted(in.policy, a.snapshot.Cluster(cluster), seen.Cluster != rebalance.Elsewhere)
-		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(in.policy.Name, &o.Workload, pod, a.schedulers) {
-			seen.Keep = rebalance.TakenOver
-		}
 	}
 	p.places = p.Rank(p.bound, p.Replicas)
 	p.leaving = map[int]int{}

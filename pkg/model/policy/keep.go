@@ -11,6 +11,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -21,11 +22,17 @@ const SafeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 // systemCriticalPriority is the lowest priority that only system classes have.
 const systemCriticalPriority = 2_000_000_000
 
-// KeepOf is the function of this name for a pod of the policy. A pod also stays where its cluster
-// meets the constraints no more.
-func (p *Policy) KeepOf(pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, refused bool) rebalance.Keep {
+// KeepOf is the function of this name for a pod of a workload of the policy, which takes over some
+// pods that none has placed: see Adopts. A pod also stays where its cluster meets the constraints no
+// more.
+func (p *Policy) KeepOf(
+	w *workload.Workload, pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, schedulers []string, refused bool,
+) rebalance.Keep {
 	keep := KeepOf(pod, node, cluster, p.Object.Name, refused)
-	if keep == rebalance.Movable && cluster != nil && !cluster.Object.Spec.Drain && p.Excludes(cluster.Object.Name) {
+	switch {
+	case keep == rebalance.NotOurs && Adopts(p.Object.Name, w, pod, schedulers):
+		return rebalance.TakenOver
+	case keep == rebalance.Movable && cluster != nil && !cluster.Object.Spec.Drain && p.Excludes(cluster.Object.Name):
 		return rebalance.Excluded
 	}
 	return keep

@@ -12,6 +12,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/topology"
+	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -62,7 +63,7 @@ func TestPodsStayInAClusterThatDoesNotMeetTheConstraints(t *testing.T) {
 			cluster, pod := clusterOf(tc.drained, tc.drained), asking("", compiled.Object.Name)
 			cluster.Object.Name = tc.cluster
 			pod.OwnerReferences = []metav1.OwnerReference{controller("apps/v1", "ReplicaSet", "rs")}
-			if got := compiled.KeepOf(pod, node, cluster, false); got != tc.want {
+			if got := compiled.KeepOf(&workload.Workload{}, pod, node, cluster, nil, false); got != tc.want {
 				t.Errorf("%d, want %d", got, tc.want)
 			}
 		})

@@ -194,10 +194,8 @@ func (m *mover) assess() {
 		node, cluster := m.places.Place(pod.Spec.NodeName)
 		seen := &m.shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), longAgo
-		seen.Keep = m.policy.KeepOf(pod, node, m.places.Cluster(cluster), len(m.budgets) > 0 && m.keptBy(pod) != "")
-		if seen.Keep == rebalance.NotOurs && modelpolicy.Adopts(m.policy.Object.Name, &m.observed.Workload, pod, m.options.Schedulers) {
-			seen.Keep = rebalance.TakenOver
-		}
+		refused := len(m.budgets) > 0 && m.keptBy(pod) != ""
+		seen.Keep = m.policy.KeepOf(&m.observed.Workload, pod, node, m.places.Cluster(cluster), m.options.Schedulers, refused)
 	}
 	m.clusters = make([]*topology.Cluster, m.policy.Order.Len())
 	for i := range m.clusters {
