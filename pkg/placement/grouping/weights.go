@@ -123,21 +123,21 @@ func resourceOf(by *berthv1alpha1.ClusterWeights) string {
 
 // ByRoom returns the resources by whose room a placement weighs clusters.
 func ByRoom(placement *berthv1alpha1.Placement) []string {
-	var names []string
-	for i := range placement.ClusterGroups {
-		if by := placement.ClusterGroups[i].ClusterWeights; by != nil && by.Type == berthv1alpha1.WeighRoom {
-			names = append(names, resourceOf(by))
-		}
-	}
-	return names
+	return weighedBy(placement, berthv1alpha1.WeighRoom, resourceOf)
 }
 
 // ByPool returns the ClusterResources by whose pools a placement weighs clusters.
 func ByPool(placement *berthv1alpha1.Placement) []string {
-	var names []string
+	return weighedBy(placement, berthv1alpha1.WeighPool, func(by *berthv1alpha1.ClusterWeights) string { return by.ClusterResource })
+}
+
+// weighedBy returns what a placement weighs clusters by in groups that do so in one way.
+func weighedBy(
+	placement *berthv1alpha1.Placement, way berthv1alpha1.ClusterWeightType, what func(*berthv1alpha1.ClusterWeights) string,
+) (names []string) {
 	for i := range placement.ClusterGroups {
-		if by := placement.ClusterGroups[i].ClusterWeights; by != nil && by.Type == berthv1alpha1.WeighPool {
-			names = append(names, by.ClusterResource)
+		if by := placement.ClusterGroups[i].ClusterWeights; by != nil && by.Type == way {
+			names = append(names, what(by))
 		}
 	}
 	return names
