@@ -71,9 +71,7 @@ func unobserved(cluster *berthv1alpha1.Cluster, namespace string) (unknown []str
 		unknown = append(unknown, "its nodes")
 	}
 	for _, reference := range cluster.Spec.Metrics {
-		attempted := slices.ContainsFunc(cluster.Status.Metrics, func(s berthv1alpha1.MetricSample) bool {
-			return s.Name == reference.Name && s.Namespace == reference.Namespace
-		})
+		attempted := sampleOf(reference, cluster.Status.Metrics) >= 0
 		if !attempted && (reference.Namespace == "" || reference.Namespace == namespace) {
 			unknown = append(unknown, "metric "+reference.Name)
 		}
@@ -135,10 +133,7 @@ func sampled(
 			continue
 		}
 		metric := Metric{Name: reference.Name, Weight: reference.Weight}
-		i := slices.IndexFunc(samples, func(s berthv1alpha1.MetricSample) bool {
-			return s.Name == reference.Name && s.Namespace == reference.Namespace
-		})
-		switch {
+		switch i := sampleOf(reference, samples); {
 		case i >= 0:
 			metric.fill(&samples[i])
 		case !slices.ContainsFunc(listed, func(r berthv1alpha1.MetricReference) bool {
@@ -149,6 +144,13 @@ func sampled(
 		metrics = append(metrics, metric)
 	}
 	return metrics, remarks
+}
+
+// sampleOf returns where the sample of the metric that a reference means is, -1 for nowhere.
+func sampleOf(reference berthv1alpha1.MetricReference, samples []berthv1alpha1.MetricSample) int {
+	return slices.IndexFunc(samples, func(s berthv1alpha1.MetricSample) bool {
+		return s.Name == reference.Name && s.Namespace == reference.Namespace
+	})
 }
 
 func (m *Metric) fill(sample *berthv1alpha1.MetricSample) {
