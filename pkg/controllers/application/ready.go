@@ -56,7 +56,6 @@ func (o *object) count(app *berthv1alpha1.Application, seen *observed) (wanted, 
 	if o.scales {
 		return o.wants(app, seen), seen.ready[o.policy]
 	}
-
 	wanted = int64(len(seen.waiting[o.policy]))
 	for _, there := range seen.pods[o.policy] {
 		wanted += there.Bound

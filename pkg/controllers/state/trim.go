@@ -202,14 +202,7 @@ func deployment(d *appsv1.Deployment) {
 	digest(&d.ObjectMeta)
 	meta(&d.ObjectMeta, workload.RevisionAnnotation, AnnotationsDigest)
 	template(&d.Spec.Template)
-	refused := slices.IndexFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
-		return c.Type == appsv1.DeploymentReplicaFailure
-	})
-	if refused < 0 {
-		d.Status.Conditions = nil
-		return
-	}
-	d.Status.Conditions = []appsv1.DeploymentCondition{d.Status.Conditions[refused]} // see workload.WhyRefused
+	d.Status.Conditions = slices.Clone(workload.Refusals(d)) // The others are not to be held by the same array.
 }
 
 func replicaSet(rs *appsv1.ReplicaSet) {

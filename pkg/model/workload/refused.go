@@ -18,11 +18,19 @@ func WhyRefused(object metav1.Object) string {
 	if !ok {
 		return ""
 	}
-	i := slices.IndexFunc(deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+	if refusals := Refusals(deployment); len(refusals) > 0 {
+		return refusals[0].Message
+	}
+	return ""
+}
+
+// Refusals are the conditions of a Deployment by which WhyRefused tells. They must not be changed.
+func Refusals(d *appsv1.Deployment) []appsv1.DeploymentCondition {
+	i := slices.IndexFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
 		return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue
 	})
 	if i < 0 {
-		return ""
+		return nil
 	}
-	return deployment.Status.Conditions[i].Message
+	return d.Status.Conditions[i : i+1]
 }
