@@ -23,8 +23,8 @@ const SafeToEvictAnnotation = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 const systemCriticalPriority = 2_000_000_000
 
 // KeepOf is the function of this name for a pod of a workload of the policy, which takes over some
-// pods that none has placed: see Adopts. A pod also stays where its cluster meets the constraints no
-// more.
+// pods that none has placed: see Adopts. A pod also stays where its cluster meets the constraints
+// no more.
 func (p *Policy) KeepOf(
 	w *workload.Workload, pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, schedulers []string, refused bool,
 ) rebalance.Keep {
