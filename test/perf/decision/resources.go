@@ -126,9 +126,12 @@ func claim(number int) *resourcev1.ResourceClaim {
 
 // clusterResource makes the units of a site a pool of a ClusterResource.
 var clusterResource = ofProfile(shippedProfile, "berth", "Berth, shipped profile, ClusterResource with a pool for each site",
-	func(_ *layout, number int) *corev1.Pod {
-		return workloadPod(number).Req(map[corev1.ResourceName]string{berthv1alpha1.ClusterResourceDomain + "/unit": "1"}).Obj()
-	}, byWeight)
+	func(_ *layout, number int) *corev1.Pod { return askingPod(number) }, byWeight)
+
+// askingPod returns a pod that asks for a unit of the ClusterResource.
+func askingPod(number int) *corev1.Pod {
+	return workloadPod(number).Req(map[corev1.ResourceName]string{berthv1alpha1.ClusterResourceDomain + "/unit": "1"}).Obj()
+}
 
 // pools are the units of all chosen sites.
 func pools(l *layout) *berthv1alpha1.ClusterResource {

@@ -90,11 +90,13 @@ func ownRig(ctx context.Context, l *layout, configuration string, s *setup) (*ri
 	return &rig{Scheduler: made, profile: made.Profiles[p.SchedulerName]}, nil
 }
 
-// awaitPlugins waits until every plugin lets pods into the queue.
+// awaitPlugins waits until every plugin lets pods into the queue, also one that asks for a
+// ClusterResource.
 func awaitPlugins(ctx context.Context, p framework.Framework) error {
+	asks := askingPod(0)
 	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, startTimeout, true, func(ctx context.Context) (bool, error) {
 		for _, plugin := range p.PreEnqueuePlugins() {
-			if !plugin.PreEnqueue(ctx, &corev1.Pod{}).IsSuccess() {
+			if !plugin.PreEnqueue(ctx, asks).IsSuccess() {
 				return false, nil
 			}
 		}
