@@ -98,7 +98,7 @@ func (r *reader) member(m members, into reflect.Value, path string) error {
 	keyStart := r.start
 	i, ok := m.byKey[strings.ToLower(strings.TrimSpace(key))]
 	if !ok {
-		return r.fail(join(path, key), "unknown field")
+		return r.fail(join(path, key), unknown(into.Type(), path, key))
 	}
 	field := m.all[i]
 	value := reflect.New(into.Field(i).Type()).Elem()
@@ -123,6 +123,33 @@ func (r *reader) member(m members, into reflect.Value, path string) error {
 	m.seen[i] = true
 	into.Field(i).Set(value)
 	return r.checkIdentity(join(path, field.key), value)
+}
+
+// unknown says that an object has no such key, and where the key belongs if that is further inside:
+// each cluster of a list stands there without the cluster_profile that a request has around it.
+func unknown(object reflect.Type, path, key string) string {
+	if place := placeOf(object, path, strings.ToLower(strings.TrimSpace(key))); place != "" {
+		return "unknown field, belongs in " + place
+	}
+	return "unknown field"
+}
+
+// placeOf returns the path of the object inside this one that has a key, empty if none has.
+func placeOf(object reflect.Type, path, key string) string {
+	for _, f := range shapeOf(object).all {
+		inner := object.Field(f.index).Type
+		if inner.Kind() != reflect.Struct {
+			continue
+		}
+		place := join(path, f.key)
+		if _, has := shapeOf(inner).byKey[key]; has {
+			return place
+		}
+		if deeper := placeOf(inner, place, key); deeper != "" {
+			return deeper
+		}
+	}
+	return ""
 }
 
 // remove reads the null by which a merge takes a value away. Lists and texts by key are then empty,
