@@ -20,6 +20,9 @@ import (
 const (
 	mediaJSON       = "application/json"
 	mediaMergePatch = "application/merge-patch+json"
+
+	// maxIgnored is how much of a body is read and forgotten when it is too large.
+	maxIgnored = 16 << 20
 )
 
 // readProfile reads the body of a request, which has a cluster profile. Whoever may not send one
@@ -29,12 +32,15 @@ func readProfile(w http.ResponseWriter, r *http.Request, patience time.Duration)
 		return nil, err
 	}
 	tooLarge := problem(http.StatusRequestEntityTooLarge, CodeTooLarge, "%v", registration.ErrTooLarge)
-	if r.ContentLength > registration.MaxSize {
-		return nil, tooLarge
+	if r.ContentLength > registration.MaxSize && r.Header.Get("Expect") != "" {
+		return nil, tooLarge // the client asks before it sends the body
 	}
 	data, err := readBody(w, r, patience, registration.MaxSize)
 	var exceeded *http.MaxBytesError
 	if errors.As(err, &exceeded) {
+		// Many clients read no answer before they have sent the whole body, Python's urllib for one: to
+		// them a connection that is closed meanwhile is broken. The deadline is that of the body.
+		_, _ = io.CopyN(io.Discard, r.Body, maxIgnored)
 		return nil, tooLarge
 	}
 	return data, err

@@ -4,8 +4,11 @@
 package gateway_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -30,6 +33,38 @@ var (
 	clusterKind     = berthv1alpha1.SchemeGroupVersion.WithKind("Cluster").GroupKind()
 	clusterResource = berthv1alpha1.SchemeGroupVersion.WithResource("clusters").GroupResource()
 )
+
+// Python's urllib and others send all of a body before they read the answer.
+func TestWhoSendsTooMuchBeforeReadingGetsAnAnswer(t *testing.T) {
+	const size = 6 << 20
+	for name, length := range map[string]string{"declared": "Content-Length: 6291456", "chunked": "Transfer-Encoding: chunked"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.start()
+			connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", w.server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer connection.Close()
+			body := strings.Repeat(" ", size)
+			if name == "chunked" {
+				body = "600000\r\n" + body + "\r\n0\r\n\r\n"
+			}
+			head := "POST " + clusters + " HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer " + admin + "\r\n" + length + "\r\n\r\n"
+			if _, err := io.WriteString(connection, head+body); err != nil {
+				t.Fatalf("the body was not taken: %v", err)
+			}
+			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+			if err != nil {
+				t.Fatalf("no answer: %v", err)
+			}
+			defer response.Body.Close()
+			if response.StatusCode != http.StatusRequestEntityTooLarge {
+				t.Errorf("status %d", response.StatusCode)
+			}
+		})
+	}
+}
 
 func TestRegisterRefuses(t *testing.T) {
 	curly, err := os.ReadFile(filepath.Join("..", "registration", "testdata", "curly.txt"))
