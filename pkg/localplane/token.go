@@ -12,11 +12,15 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 )
 
+// tokenSeconds is how long a token lasts: a year. Without it an API server gives an hour.
+const tokenSeconds = int64(365 * 24 * 60 * 60)
+
 // NewToken makes a ServiceAccount of that name in the namespace default, lets it do in the whole
-// cluster what a ClusterRole allows, and returns a token of it, which lasts an hour. An empty role
-// allows nothing.
+// cluster what a ClusterRole allows, and returns a token of it, which lasts a year: nobody
+// would know why a playground of yesterday refuses it. An empty role allows nothing.
 func NewToken(ctx context.Context, client kubernetes.Interface, name, role string) (string, error) {
 	accounts := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault)
 	_, err := accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
@@ -33,7 +37,9 @@ func NewToken(ctx context.Context, client kubernetes.Interface, name, role strin
 			return "", fmt.Errorf("binding cluster role %s to service account %s: %w", role, name, err)
 		}
 	}
-	token, err := accounts.CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	token, err := accounts.CreateToken(ctx, name, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(tokenSeconds)},
+	}, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("making a token of service account %s: %w", name, err)
 	}
