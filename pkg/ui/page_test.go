@@ -65,6 +65,39 @@ func TestThePageIsAccessible(t *testing.T) {
 	}
 }
 
+// TestNoLinkLeadsNowhere follows the links of all pages, also of those of pods that no policy
+// places.
+func TestNoLinkLeadsNowhere(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("beijing", 1)
+	w.licences("matlab")
+	places := w.deployment("nginx", 2, map[string]int64{"beijing": 1})
+	place(places("a"), "beijing-0", "nginx", "beijing", 0)
+	says(places("b"), "no node")
+	free := w.deployment("free", 1, nil)
+	w.berth = w.berth[:len(w.berth)-1] // its policy
+	says(free("c"), "no node")
+	seen, next := map[string]bool{"/ui/": true}, []string{"/ui/"}
+	for len(next) > 0 {
+		path := next[0]
+		next = next[1:]
+		response, body := w.get(path)
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("GET %s: status %d", path, response.StatusCode)
+			continue
+		}
+		for _, link := range findAll(parse(t, body), "a") {
+			to := attribute(link, "href")
+			if strings.HasPrefix(to, "/ui/") && !seen[to] {
+				seen[to], next = true, append(next, to)
+			}
+		}
+	}
+	if !seen["/ui/namespaces/shop/pods/c"] {
+		t.Error("no page leads to the pod without a policy")
+	}
+}
+
 func TestChangesAreTold(t *testing.T) {
 	w := newWorld(t)
 	c := w.cluster("beijing", 1)

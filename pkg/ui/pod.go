@@ -53,7 +53,7 @@ func (s *snapshot) podFacts(answer *explain.PodAnswer) []fact {
 	facts := []fact{{"State", text(string(answer.State))}}
 	if w := answer.Workload; w != nil && s.knows(owners()...) {
 		title := placement.Title(w.Kind, w.Name)
-		facts = append(facts, fact{"Workload", link(title, workloadPath(answer.Namespace, title))})
+		facts = append(facts, fact{"Workload", s.workloadCell(answer.Namespace, title)})
 	}
 	if answer.Policy != nil && s.knows(append(owners(), policies)...) {
 		facts = append(facts, fact{"Policy", text(answer.Policy.Name + ", selected by " + answer.Policy.SelectedBy)})
