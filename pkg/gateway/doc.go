@@ -23,6 +23,10 @@ const (
 	// limit.
 	maxPage = 500
 
+	// maxChunks bounds how often the API server is asked for one page, of which few clusters may be
+	// left when their fields are compared.
+	maxChunks = 20
+
 	// maxSelector bounds a label selector, in bytes.
 	maxSelector = 4096
 

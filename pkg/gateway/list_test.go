@@ -36,7 +36,13 @@ func (w *world) paged(total int) *[]metav1.ListOptions {
 		end := min(start+int(list.ListOptions.Limit), total)
 		page := &berthv1alpha1.ClusterList{ListMeta: metav1.ListMeta{ResourceVersion: "77"}}
 		for i := start; i < end; i++ {
-			page.Items = append(page.Items, berthv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%04d", i), UID: uid(i)}})
+			page.Items = append(page.Items, berthv1alpha1.Cluster{
+				ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%04d", i), UID: uid(i)},
+				Spec: berthv1alpha1.ClusterSpec{ClusterProfile: berthv1alpha1.ClusterProfile{
+					GeoLocation: &berthv1alpha1.GeoLocation{Country: []string{"US", "CA", "DE"}[i%3]},
+					Region:      &berthv1alpha1.Region{Region: fmt.Sprintf("r-%d", i)},
+				}},
+			})
 		}
 		if end < total {
 			page.Continue = strconv.Itoa(end)
@@ -101,8 +107,12 @@ func TestListPassesItsParametersOn(t *testing.T) {
 		"too high a limit": {"?limit=501", metav1.ListOptions{Limit: 500}},
 		"a token":          {"?continue=ab%3D&limit=2", metav1.ListOptions{Limit: 2, Continue: "ab="}},
 		"labels":           {"?labelSelector=tier%3Dstore%2C!closed", metav1.ListOptions{Limit: 500, LabelSelector: "tier=store,!closed"}},
-		"a region":         {"?region=us%2Cwest", metav1.ListOptions{Limit: 500, FieldSelector: `spec.region.region=us\,west`}},
-		"no region":        {"?region=", metav1.ListOptions{Limit: 500, FieldSelector: "spec.region.region="}},
+		"labels and fields": {
+			"?labelSelector=!region.region%2Ctier%3Dstore%2CgeoLocation.city%3Dx",
+			metav1.ListOptions{Limit: 500, LabelSelector: "tier=store"},
+		},
+		"a region":  {"?region=us%2Cwest", metav1.ListOptions{Limit: 500, FieldSelector: `spec.region.region=us\,west`}},
+		"no region": {"?region=", metav1.ListOptions{Limit: 500, FieldSelector: "spec.region.region="}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +122,34 @@ func TestListPassesItsParametersOn(t *testing.T) {
 				t.Errorf("options mismatch (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Every third of the clusters is in the US.
+func TestListSelectsByFieldsAsByLabels(t *testing.T) {
+	w := newWorld(t)
+	w.paged(1011)
+	all := w.send(http.MethodGet, clusters+"?labelSelector=geoLocation.country%3DUS%2Cregion.region+notin+(r-3,r-6)", "").list(t)
+	if len(all.Clusters) != 335 || all.Clusters[0].Name != "c0000" || all.Clusters[1].Name != "c0009" || all.ResourceVersion != "77" {
+		t.Errorf("%d clusters, version %q", len(all.Clusters), all.ResourceVersion)
+	}
+	var names []string
+	query := "?limit=100&labelSelector=geoLocation.country%3DUS"
+	for token, pages := "start", 0; token != ""; pages++ {
+		list := w.send(http.MethodGet, clusters+query, "").list(t)
+		if token = list.Continue; pages > 4 || token != "" && len(list.Clusters) != 100 {
+			t.Fatalf("page %d has %d clusters", pages, len(list.Clusters))
+		}
+		for _, profile := range list.Clusters {
+			names = append(names, profile.Name)
+		}
+		query = "?limit=100&labelSelector=geoLocation.country%3DUS&continue=" + token
+	}
+	if len(names) != 337 || !slices.IsSorted(names) {
+		t.Errorf("%d clusters page by page", len(names))
+	}
+	if none := w.send(http.MethodGet, clusters+"?limit=1&labelSelector=geoLocation.country%3DFR", "").list(t); len(none.Clusters) != 0 || none.Continue != "20" {
+		t.Errorf("a page that looks at one cluster at a time has %d clusters and ends at %q", len(none.Clusters), none.Continue)
 	}
 }
 

@@ -6,6 +6,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/registration"
 )
 
@@ -71,29 +73,45 @@ func (g *Gateway) list(w *observer, r *request) error {
 	if err := g.authorize(r, "list", ""); err != nil {
 		return err
 	}
-	options, all, err := listOptions(r.Request)
+	wanted, err := wish(r.Request)
 	if err != nil {
 		return err
 	}
-	page, err := g.page(r.Context(), options)
+	page, err := g.page(r.Context(), wanted)
 	if err != nil {
 		return err
 	}
-	if !all {
+	if !wanted.all {
 		return writeJSON(w, http.StatusOK, registration.List{
 			Clusters: profilesOf(page), Continue: page.Continue, ResourceVersion: page.ResourceVersion,
 		})
 	}
-	return g.stream(w, r, options, page)
+	return g.stream(w, r, wanted, page)
 }
 
-// page returns some clusters.
-func (g *Gateway) page(ctx context.Context, options metav1.ListOptions) (*berthv1alpha1.ClusterList, error) {
-	page, err := g.clusters.List(ctx, options)
+// page returns some clusters. Of a list that is chosen by fields it may have fewer than there could
+// be, also none, before the end.
+func (g *Gateway) page(ctx context.Context, wanted selection) (*berthv1alpha1.ClusterList, error) {
+	page, err := g.chunk(ctx, wanted)
+	for further := 1; err == nil && further < maxChunks && page.Continue != "" && len(page.Items) < int(wanted.options.Limit); further++ {
+		rest := wanted
+		rest.options.Continue, rest.options.Limit = page.Continue, wanted.options.Limit-int64(len(page.Items))
+		var next *berthv1alpha1.ClusterList
+		if next, err = g.chunk(ctx, rest); err == nil {
+			next.Items = append(page.Items, next.Items...)
+			page = next
+		}
+	}
+	return page, err
+}
+
+// chunk asks the API server once.
+func (g *Gateway) chunk(ctx context.Context, wanted selection) (*berthv1alpha1.ClusterList, error) {
+	page, err := g.clusters.List(ctx, wanted.options)
 	switch {
 	case apierrors.IsResourceExpired(err):
 		return nil, problem(http.StatusBadRequest, CodeContinueExpired, "the continue token has expired, begin the list again")
-	case apierrors.IsBadRequest(err) && options.Continue != "":
+	case apierrors.IsBadRequest(err) && wanted.options.Continue != "":
 		return nil, problem(http.StatusBadRequest, CodeInvalidParameter, "the continue token is not one of this API")
 	case apierrors.IsNotFound(err):
 		return nil, unavailable(err)
@@ -103,6 +121,9 @@ func (g *Gateway) page(ctx context.Context, options metav1.ListOptions) (*berthv
 	for i := range page.Items {
 		g.lookup.remember(&page.Items[i])
 	}
+	page.Items = slices.DeleteFunc(page.Items, func(cluster berthv1alpha1.Cluster) bool {
+		return !wanted.fields.Matches(labels.Set(rank.LabelsOf(&cluster)))
+	})
 	return page, nil
 }
 
@@ -114,33 +135,64 @@ func profilesOf(page *berthv1alpha1.ClusterList) []registration.Profile {
 	return profiles
 }
 
-// listOptions reads the parameters of a list, and reports whether it is to have all clusters.
-func listOptions(r *http.Request) (metav1.ListOptions, bool, error) {
-	options := metav1.ListOptions{Limit: maxPage}
+// selection is which clusters a list is to have.
+type selection struct {
+	// options are for the API server. Their limit is that of a page.
+	options metav1.ListOptions
+	// fields are what the API server cannot select by: parts of the spec that count as labels.
+	fields labels.Selector
+	// all reports whether the list is to have all of them rather than a page.
+	all bool
+}
+
+// wish reads the parameters of a list.
+func wish(r *http.Request) (selection, error) {
+	wanted := selection{options: metav1.ListOptions{Limit: maxPage}}
+	options := &wanted.options
 	query, err := parameters(r, "limit", "continue", "labelSelector", "region")
 	if err != nil {
-		return options, false, err
+		return wanted, err
 	}
-	if query.Has("limit") {
+	wanted.all = !query.Has("limit")
+	if !wanted.all {
 		limit, err := strconv.ParseInt(query.Get("limit"), 10, 64)
 		if err != nil || limit < 1 {
-			return options, false, invalidParameter("limit must be a whole number from 1")
+			return wanted, invalidParameter("limit must be a whole number from 1")
 		}
 		options.Limit = min(limit, maxPage)
 	}
 	if options.Continue = query.Get("continue"); len(options.Continue) > maxContinue {
-		return options, false, invalidParameter("the continue token is not one of this API")
-	}
-	if options.LabelSelector = query.Get("labelSelector"); len(options.LabelSelector) > maxSelector {
-		return options, false, invalidParameter("labelSelector must have at most %d characters", maxSelector)
-	}
-	if _, err := labels.Parse(options.LabelSelector); err != nil {
-		return options, false, invalidParameter("labelSelector: %v", err)
+		return wanted, invalidParameter("the continue token is not one of this API")
 	}
 	if query.Has("region") {
 		options.FieldSelector = fields.OneTermEqualSelector("spec.region.region", query.Get("region")).String()
 	}
-	return options, !query.Has("limit"), nil
+	return wanted, wanted.selectLabels(query.Get("labelSelector"))
+}
+
+// selectLabels reads a label selector. The API server carries out what is about labels.
+func (s *selection) selectLabels(selector string) error {
+	if len(selector) > maxSelector {
+		return invalidParameter("labelSelector must have at most %d characters", maxSelector)
+	}
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		return invalidParameter("labelSelector: %v", err)
+	}
+	s.fields = labels.NewSelector()
+	requirements, _ := parsed.Requirements()
+	others := labels.NewSelector()
+	for _, requirement := range requirements {
+		if rank.IsField(requirement.Key()) {
+			s.fields = s.fields.Add(requirement)
+		} else {
+			others = others.Add(requirement)
+		}
+	}
+	if s.options.LabelSelector = selector; !s.fields.Empty() {
+		s.options.LabelSelector = others.String()
+	}
+	return nil
 }
 
 func invalidParameter(format string, args ...any) *Problem {

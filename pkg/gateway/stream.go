@@ -9,15 +9,13 @@ import (
 	"fmt"
 	"net/http"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/registration"
 )
 
 // stream answers with all clusters from this page on, and holds no more than a page of them. All
 // pages are of one version, that of the first. An error means that the answer is not complete.
-func (g *Gateway) stream(w *observer, r *request, options metav1.ListOptions, page *berthv1alpha1.ClusterList) error {
+func (g *Gateway) stream(w *observer, r *request, wanted selection, page *berthv1alpha1.ClusterList) error {
 	w.Header().Set("Content-Type", mediaJSON)
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
@@ -39,11 +37,11 @@ func (g *Gateway) stream(w *observer, r *request, options metav1.ListOptions, pa
 		if out.Flush() != nil {
 			return nil //nolint:nilerr // nobody is there to tell
 		}
-		if options.Continue = page.Continue; options.Continue == "" {
+		if wanted.options.Continue = page.Continue; wanted.options.Continue == "" {
 			break
 		}
 		var err error
-		if page, err = g.page(r.Context(), options); err != nil {
+		if page, err = g.page(r.Context(), wanted); err != nil {
 			return fmt.Errorf("listing further clusters: %w", err)
 		}
 	}

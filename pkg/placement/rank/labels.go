@@ -5,42 +5,62 @@ package rank
 
 import (
 	"maps"
+	"slices"
+
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
+
+// field is a part of a Cluster's spec that is compared like a label.
+type field struct {
+	name string
+	of   func(*berthv1alpha1.ClusterProfile) string
+}
+
+// fields say where a Cluster is and who runs it.
+var fields = []field{
+	{"geoLocation.city", func(p *berthv1alpha1.ClusterProfile) string { return geo(p).City }},
+	{"geoLocation.province", func(p *berthv1alpha1.ClusterProfile) string { return geo(p).Province }},
+	{"geoLocation.area", func(p *berthv1alpha1.ClusterProfile) string { return geo(p).Area }},
+	{"geoLocation.country", func(p *berthv1alpha1.ClusterProfile) string { return geo(p).Country }},
+	{"region.region", func(p *berthv1alpha1.ClusterProfile) string { return region(p).Region }},
+	{"region.availabilityZone", func(p *berthv1alpha1.ClusterProfile) string { return region(p).AvailabilityZone }},
+	{"operator.operator", func(p *berthv1alpha1.ClusterProfile) string {
+		return ptr.Deref(p.Operator, berthv1alpha1.Operator{}).Operator
+	}},
+}
+
+func geo(p *berthv1alpha1.ClusterProfile) berthv1alpha1.GeoLocation {
+	return ptr.Deref(p.GeoLocation, berthv1alpha1.GeoLocation{})
+}
+
+func region(p *berthv1alpha1.ClusterProfile) berthv1alpha1.Region {
+	return ptr.Deref(p.Region, berthv1alpha1.Region{})
+}
+
+// IsField reports whether LabelsOf has a field of the spec under this name.
+func IsField(name string) bool {
+	return slices.ContainsFunc(fields, func(f field) bool { return f.name == name })
+}
 
 // LabelsOf returns what label constraints and selectors of clusters compare: the labels of a
 // Cluster and, under the names of their fields, where its spec says that it is and who runs it:
 // geoLocation.country, region.region and operator.operator for instance. A field that is given
 // hides a label of the same name. The result must not be changed: it may be the labels themselves.
 func LabelsOf(cluster *berthv1alpha1.Cluster) map[string]string {
-	profile := &cluster.Spec.ClusterProfile
-	var fields map[string]string
-	set := func(name, value string) {
+	labels := cluster.Labels
+	copied := false
+	for _, f := range fields {
+		value := f.of(&cluster.Spec.ClusterProfile)
 		if value == "" {
-			return
+			continue
 		}
-		if fields == nil {
-			fields = make(map[string]string, len(cluster.Labels)+7)
-			maps.Copy(fields, cluster.Labels)
+		if !copied {
+			labels, copied = make(map[string]string, len(cluster.Labels)+len(fields)), true
+			maps.Copy(labels, cluster.Labels)
 		}
-		fields[name] = value
+		labels[f.name] = value
 	}
-	if geo := profile.GeoLocation; geo != nil {
-		set("geoLocation.city", geo.City)
-		set("geoLocation.province", geo.Province)
-		set("geoLocation.area", geo.Area)
-		set("geoLocation.country", geo.Country)
-	}
-	if region := profile.Region; region != nil {
-		set("region.region", region.Region)
-		set("region.availabilityZone", region.AvailabilityZone)
-	}
-	if operator := profile.Operator; operator != nil {
-		set("operator.operator", operator.Operator)
-	}
-	if fields == nil {
-		return cluster.Labels
-	}
-	return fields
+	return labels
 }

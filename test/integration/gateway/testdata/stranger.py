@@ -65,6 +65,8 @@ with ThreadPoolExecutor(8) as pool:
     odd = must(200, send("GET", "?region=odd&labelSelector=tier%3Dstore"))
     assert [c["cluster_name"] for c in odd["clusters"]] == names[1::2], len(odd["clusters"])
     assert must(200, send("GET", "?labelSelector=tier%3Dnone"))["clusters"] == []
+    even = must(200, send("GET", "?labelSelector=tier%3Dstore%2Cregion.region%3Deven"))
+    assert [c["cluster_name"] for c in even["clusters"]] == names[::2], len(even["clusters"])
     lap("listing")
 
     shown = must(200, send("GET", "/name/" + names[0]))
