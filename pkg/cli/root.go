@@ -220,7 +220,11 @@ func singular(list *cobra.Command) *cobra.Command {
 }
 
 // flagError says which flag is wrong and why, without repeating a value that may be long.
-func flagError(_ *cobra.Command, err error) error {
+// Whoever misspells a command is told that, and not that it lacks the flags of the one he meant.
+func flagError(cmd *cobra.Command, err error) error {
+	if args := cmd.Flags().Args(); cmd.HasSubCommands() && cmd.Args != nil && len(args) > 0 {
+		return cmd.Args(cmd, args)
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err

@@ -91,6 +91,7 @@ func TestWrongCommands(t *testing.T) {
 		"unknown":                   {"frobnicate", `unknown command "frobnicate" of berthctl, see berthctl --help`},
 		"misspelt":                  {"prview", `unknown command "prview" of berthctl, did you mean preview?`},
 		"misspelt in a group":       {"get placment", `unknown command "placment" of berthctl get, did you mean placement?`},
+		"unknown before a flag":     {"explain statefulset x --history", `unknown command "statefulset" of berthctl explain, see berthctl explain --help`},
 		"unknown in a group":        {"explain cluster", `unknown command "cluster" of berthctl explain, see berthctl explain --help`},
 		"an argument of a list":     {"get clusters beijing", `takes no arguments, and there is "beijing", did you mean berthctl get cluster NAME?`},
 		"an argument of list":       {"app list x", `berthctl app list takes no arguments, and there is "x", did you mean berthctl app get NAME?`},

@@ -17,7 +17,7 @@ type Answer struct {
 	// Process is the name of the process, which is that of its pod.
 	Process string `json:"process"`
 	// Since is when the process began to remember: what was decided before is lost.
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since,omitzero"`
 	// Dropped is the number of entries, about whatever, that were forgotten since then.
 	Dropped int `json:"dropped"`
 	// Entries are in the order of time.

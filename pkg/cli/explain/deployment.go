@@ -10,9 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"berth.dev/berth/pkg/cli/internal/client"
+	"berth.dev/berth/pkg/cli/internal/past"
 )
 
 const deploymentLong = `Tell what was decided about a deployment and its pods, those that are gone included. Where its pods are now tells berthctl get
@@ -61,8 +64,21 @@ func (q *question) deployment(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if told.empty() && !past.Unheard(told.History) && q.gone(ctx, namespace, name) {
+		return q.notFound(namespace, name, told)
+	}
 	return q.output.Print(q.streams.Out, told, func(w io.Writer) error {
 		field(w, "Deployment", namespace+"/"+name)
 		return told.print(w)
 	})
+}
+
+// gone reports whether there is no such deployment. Who may not get it is not told.
+func (q *question) gone(ctx context.Context, namespace, name string) bool {
+	clients, err := q.factory.Clients()
+	if err != nil {
+		return false
+	}
+	_, err = clients.Kubernetes.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
+	return apierrors.IsNotFound(err)
 }

@@ -5,6 +5,7 @@ package explain
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
@@ -41,12 +42,9 @@ func (r remembered) empty() bool {
 	return !slices.ContainsFunc(r.History, func(a past.Answer) bool { return len(a.Entries) > 0 })
 }
 
-// nothing is what to add to the error for an object that does not exist.
-func (r remembered) nothing() string {
-	if r.History == nil {
-		return ""
-	}
-	return ", and no process remembers it"
+// notFound is the error for an object that does not exist and that no process remembers.
+func (q *question) notFound(namespace, name string, told remembered) error {
+	return fmt.Errorf("%s %q not found in namespace %q%s", q.singular, name, namespace, past.Silence(told.History))
 }
 
 // print writes the history for people, if it was asked for.

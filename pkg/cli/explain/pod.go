@@ -5,7 +5,6 @@ package explain
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -101,7 +100,7 @@ func (o *podOptions) run(ctx context.Context, name string) error {
 	pod := objects.Pod(namespace, name)
 	switch {
 	case pod == nil && told.empty():
-		return fmt.Errorf("pod %q not found in namespace %q%s", name, namespace, told.nothing())
+		return o.notFound(namespace, name, told)
 	case pod == nil:
 		return o.output.Print(o.streams.Out, told, func(w io.Writer) error {
 			field(w, "Pod", namespace+"/"+name)

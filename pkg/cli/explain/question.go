@@ -63,7 +63,7 @@ func (q *question) clean(name string) (string, error) {
 func (q *question) missing(err error, namespace, name string) error {
 	var status apierrors.APIStatus
 	if apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == name {
-		return fmt.Errorf("%s %q not found in namespace %q", q.singular, name, namespace)
+		return q.notFound(namespace, name, remembered{})
 	}
 	return nil
 }

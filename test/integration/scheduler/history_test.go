@@ -124,6 +124,11 @@ var _ = Describe("the history", func() {
 		Expect(err).To(HaveOccurred())
 		Expect(out).To(ContainSubstring(`pod "nobody" not found in namespace "` + s.namespace + `", and no process remembers it`))
 
+		By("asking for a deployment that never was")
+		out, err = s.remembered(ctx, admin, from, "deployment", "nobody")
+		Expect(err).To(HaveOccurred())
+		Expect(out).To(ContainSubstring(`deployment "nobody" not found in namespace "` + s.namespace + `", and no process remembers it`))
+
 		By("asking a process that does not answer")
 		out, err = s.remembered(ctx, admin, "https://127.0.0.1:1", "deployment", "late")
 		Expect(err).NotTo(HaveOccurred(), out)

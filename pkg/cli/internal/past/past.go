@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +59,24 @@ type Answer struct {
 
 	// Error says why the process could not be asked; the rest is empty then, but for its name.
 	Error string `json:"error,omitempty"`
+}
+
+// Unheard reports whether no process could be asked, so that nothing is known of what they remember.
+func Unheard(answers []Answer) bool {
+	return !slices.ContainsFunc(answers, func(a Answer) bool { return a.Error == "" })
+}
+
+// Silence is what to add to the error for an object that does not exist and of which nothing was
+// told.
+func Silence(answers []Answer) string {
+	switch {
+	case len(answers) == 0:
+		return ""
+	case Unheard(answers):
+		return ", and no process could be asked what it remembers: " + answers[0].Process + ": " + answers[0].Error
+	default:
+		return ", and no process remembers it"
+	}
 }
 
 var (

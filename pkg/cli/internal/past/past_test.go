@@ -64,6 +64,24 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestSilence(t *testing.T) {
+	heard := past.Answer{Answer: history.Answer{Process: "a"}}
+	away := past.Answer{Answer: history.Answer{Process: "b"}, Error: "refused"}
+	for name, test := range map[string]struct {
+		answers []past.Answer
+		want    string
+	}{
+		"nobody was asked": {},
+		"all were asked":   {[]past.Answer{heard, heard}, ", and no process remembers it"},
+		"some were asked":  {[]past.Answer{away, heard}, ", and no process remembers it"},
+		"none could be":    {[]past.Answer{away, away}, ", and no process could be asked what it remembers: b: refused"},
+	} {
+		if got := past.Silence(test.answers); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestAskWithoutTargets(t *testing.T) {
 	other := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: berthv1alpha1.SystemNamespace, Name: "a"},

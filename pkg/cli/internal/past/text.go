@@ -42,7 +42,10 @@ func Print(w io.Writer, answers []Answer) error {
 			clockTime(e.Time), e.Times, strings.ToLower(e.About.Kind) + "/" + e.About.Name, string(e.Decision), says(&e.Entry), e.process,
 		}
 	}
-	if len(rows) == 0 {
+	switch {
+	case Unheard(answers):
+		fmt.Fprintln(w, "  nothing is known: no process could be asked")
+	case len(rows) == 0:
 		fmt.Fprintln(w, "  nothing is remembered")
 	}
 	if err := output.Rows(w, false, columns, rows); err != nil {

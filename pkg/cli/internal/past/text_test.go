@@ -65,7 +65,12 @@ func TestPrint(t *testing.T) {
 		"more clusters than a line": {answers: []past.Answer{answer("a", many)}, want: []string{"c4: 1 full; and 2 more"}},
 		"a program that forgot":     {answers: []past.Answer{forgot}, want: []string{"; 7 older entries dropped; 2 older entries of this are not shown"}},
 		"a program that is away": {
-			answers: []past.Answer{{Answer: history.Answer{Process: "a"}, Error: "refused\nfor now"}}, want: []string{"a cannot be asked: refused"},
+			answers: []past.Answer{{Answer: history.Answer{Process: "a"}, Error: "refused\nfor now"}},
+			want:    []string{"nothing is known: no process could be asked", "a cannot be asked: refused"},
+		},
+		"one of two that is away": {
+			answers: []past.Answer{{Answer: history.Answer{Process: "a"}, Error: "refused"}, answer("b")},
+			want:    []string{"nothing is remembered", "a cannot be asked: refused", "b remembers since"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
