@@ -92,6 +92,14 @@ See who runs where:
 
   %s get placement nginx
 
+See why, and what was decided when:
+
+  %s explain deployment nginx --history --history-from %s
+
+Look at it in a browser:
+
+  %s ui
+
 Ask beforehand what other weights would do:
 
   %s preview division --replicas 7 --weights beijing=2,hangzhou=3
@@ -106,7 +114,7 @@ List the clusters over REST, or register more of them:
   curl -sk -H "Authorization: Bearer $(cat %s)" %s
 
 Logs are in %s. Ctrl-C ends it all.
-`, w.AdminKubeconfig(), apply, short(w.Example()), ctl, ctl,
+`, w.AdminKubeconfig(), apply, short(w.Example()), ctl, ctl, strings.Join(w.HistoryURLs(), " --history-from "), ctl, ctl,
 		apply, short(w.SchedulersExample()), ctl, w.TokenFile(), w.ClustersURL(), w.LogDir())
 }
 

@@ -6,9 +6,12 @@ package world
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 
+	"berth.dev/berth/pkg/history/serve"
 	"berth.dev/berth/pkg/localplane"
 )
 
@@ -16,14 +19,35 @@ import (
 // that they have in production. What differs is where they find the API server and where they
 // listen.
 func (w *World) startComponents(ctx context.Context) error {
-	if _, err := w.StartScheduler(ctx, localplane.Component{}); err != nil {
+	c, err := w.remembering()
+	if err != nil {
+		return err
+	}
+	if _, err := w.StartScheduler(ctx, c); err != nil {
 		return fmt.Errorf("%w: run make build first", err)
 	}
-	if _, err := w.plane.StartControllerManager(ctx, localplane.Component{}); err != nil {
+	if c, err = w.remembering(); err != nil {
+		return err
+	}
+	if _, err := w.plane.StartControllerManager(ctx, c); err != nil {
 		return fmt.Errorf("%w: run make build first", err)
 	}
 	return nil
 }
+
+// remembering lets a program serve what it has decided, where HistoryURLs says.
+func (w *World) remembering() (localplane.Component, error) {
+	port, err := localplane.FreePort()
+	if err != nil {
+		return localplane.Component{}, fmt.Errorf("finding a port for the history: %w", err)
+	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	w.histories = append(w.histories, "https://"+address)
+	return localplane.Component{Args: []string{"--" + serve.Flag + "=" + address}}, nil
+}
+
+// HistoryURLs are where the scheduler and the controller manager tell what they have decided.
+func (w *World) HistoryURLs() []string { return w.histories }
 
 // StartScheduler starts a berth-scheduler with the configuration that all have, as its own process.
 func (w *World) StartScheduler(ctx context.Context, c localplane.Component) (*localplane.Process, error) {

@@ -30,6 +30,8 @@ type World struct {
 	// gateway is where berth-gateway serves, and rest asks it as who may register clusters.
 	gateway string
 	rest    *http.Client
+	// histories are the URLs of HistoryURLs.
+	histories []string
 	// stopRunner ends what runs the pods of Berth, and returns when it starts no further process.
 	stopRunner func()
 }

@@ -85,15 +85,22 @@ var _ = Describe("berth-playground", func() {
 			g.Expect(pods.Items).To(And(HaveLen(5), HaveEach(HaveField("Status.Phase", corev1.PodRunning))))
 		}, startTimeout, poll).Should(Succeed())
 
-		By("listing the clusters over REST as the guide says")
-		line := regexp.MustCompile(`(?m)^ +(curl .*)$`).FindStringSubmatch(p.String())
-		Expect(line).To(HaveLen(2), p.String())
-		listing := exec.CommandContext(ctx, "sh", "-c", line[1])
-		listing.Dir = p.dir
-		text, err = listing.CombinedOutput()
-		Expect(err).NotTo(HaveOccurred(), string(text))
+		By("asking what was decided, and listing the clusters over REST, as the guide says")
+		typed := func(pattern string) string {
+			GinkgoHelper()
+			line := regexp.MustCompile(`(?m)^ +(` + pattern + `.*)$`).FindStringSubmatch(p.String())
+			Expect(line).To(HaveLen(2), p.String())
+			command := exec.CommandContext(ctx, "sh", "-c", line[1])
+			command.Dir, command.Env = p.dir, apply.Env
+			text, err := command.CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), string(text))
+			return string(text)
+		}
+		Eventually(typed, startTimeout, poll).WithArguments(`\S*berthctl explain`).Should(And(
+			MatchRegexp(`pod/nginx-\S+ +Placed `), MatchRegexp(`propagationpolicy/nginx-propagation +SharesChanged `)))
+		listed := typed("curl ")
 		for i := range clusters {
-			Expect(string(text)).To(ContainSubstring(fmt.Sprintf("%q", clusters[i].Name)))
+			Expect(listed).To(ContainSubstring(fmt.Sprintf("%q", clusters[i].Name)))
 		}
 
 		By("ending with Ctrl-C")
