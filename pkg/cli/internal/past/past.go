@@ -61,7 +61,8 @@ type Answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Unheard reports whether no process could be asked, so that nothing is known of what they remember.
+// Unheard reports whether no process could be asked, so that nothing is known of what they
+// remember.
 func Unheard(answers []Answer) bool {
 	return !slices.ContainsFunc(answers, func(a Answer) bool { return a.Error == "" })
 }
