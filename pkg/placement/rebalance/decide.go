@@ -264,13 +264,13 @@ func (c *choice) receiver(p *Replica) (cluster int, ok bool) {
 		owner, _ := c.Plan.Owner(int64(p.Seat))
 		return owner, c.Clusters[owner].Ready && p.Fits
 	}
-	best := 0
+	most := 0
 	for i, n := range c.short {
-		if n > c.short[best] {
-			best = i
+		if n > most {
+			cluster, most = i, n
 		}
 	}
-	return best, c.short[best] > 0
+	return cluster, most > 0
 }
 
 func (c *choice) take(i, to int) {

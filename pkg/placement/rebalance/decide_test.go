@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
 
@@ -67,6 +68,25 @@ func runDecide(t *testing.T, tests map[string]decideCase) {
 
 // threeInHangzhou are two pods too many in hangzhou.
 func threeInHangzhou() []rebalance.Replica { return all(in(beijing, 2), in(hangzhou, 3)) }
+
+// A group may select clusters that do not exist yet.
+func TestPodsStayWhereNoClusterIsWanted(t *testing.T) {
+	none, err := apportion.NewGroupedOrder([]apportion.Group{{As: apportion.Cluster{Name: "stores", Weight: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runDecide(t, map[string]decideCase{
+		"pods of a Deployment": {
+			pods:     in(rebalance.Elsewhere, 2),
+			change:   func(r *rebalance.Round) { r.Plan, r.Clusters = none.Plan(2), nil },
+			wantHeld: rebalance.NoRoom,
+		},
+		"pods of a StatefulSet": {
+			pods:   all(in(rebalance.Elsewhere, 1, ordinal(0), fits), in(rebalance.Elsewhere, 1, ordinal(1), fits)),
+			change: func(r *rebalance.Round) { r.Plan, r.Clusters = none.Plan(2), nil },
+		},
+	})
+}
 
 // The order in which pods go.
 func TestDecideOrder(t *testing.T) {

@@ -24,12 +24,13 @@ type world struct {
 	pods     []rebalance.Replica
 }
 
-func drawOrder(t *rapid.T) *apportion.Order {
-	clusters := make([]apportion.Cluster, rapid.IntRange(1, 6).Draw(t, "clusters"))
+// drawOrder draws a seat order. A group that selects by labels may have no cluster.
+func drawOrder(t *rapid.T, least int) *apportion.Order {
+	clusters := make([]apportion.Cluster, rapid.IntRange(least, 6).Draw(t, "clusters"))
 	for i := range clusters {
 		clusters[i] = apportion.Cluster{Name: fmt.Sprintf("c%d", i), Weight: rapid.Int64Range(1, 9).Draw(t, "weight")}
 	}
-	order, err := apportion.NewOrder(clusters)
+	order, err := apportion.NewGroupedOrder([]apportion.Group{{As: apportion.Cluster{Name: "stores", Weight: 1}, Clusters: clusters}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +38,11 @@ func drawOrder(t *rapid.T) *apportion.Order {
 }
 
 // drawWorld draws as many pods as replicas, anywhere, with any seats.
-func drawWorld(t *rapid.T) world {
-	w := world{order: drawOrder(t), replicas: rapid.IntRange(0, 40).Draw(t, "replicas")}
+func drawWorld(t *rapid.T) world { return drawWorldOf(t, 0) }
+
+// drawWorldOf draws a world with so many clusters at least.
+func drawWorldOf(t *rapid.T, least int) world {
+	w := world{order: drawOrder(t, least), replicas: rapid.IntRange(0, 40).Draw(t, "replicas")}
 	for i := range w.replicas {
 		w.pods = append(w.pods, rebalance.Replica{
 			Name:    fmt.Sprintf("pod-%d", i),
@@ -119,7 +123,7 @@ func TestPlacesAreStable(t *testing.T) {
 
 func TestPlacesOfAnyWeightsMakeTheNextScaleDownExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		order := drawOrder(t)
+		order := drawOrder(t, 1)
 		replicas := rapid.IntRange(0, 40).Draw(t, "replicas")
 		shares, _ := order.Shares(int64(replicas))
 		var pods []rebalance.Replica
@@ -249,7 +253,7 @@ func TestDecideDoesNotDependOnTheOrderOfPods(t *testing.T) {
 
 func TestRoundsEndAfterAsManyEvictionsAsPodsWereMisplaced(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := drawWorld(t)
+		w := drawWorldOf(t, 1)
 		round := drawRound(t, w)
 		for i := range round.Clusters {
 			round.Clusters[i] = rebalance.Vacancy{Ready: true, Room: 100}
