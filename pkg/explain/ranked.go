@@ -4,7 +4,6 @@
 package explain
 
 import (
-	"strconv"
 	"strings"
 
 	"berth.dev/berth/pkg/placement/rank"
@@ -48,10 +47,7 @@ func RankedOf(results []rank.Ranked) []Ranked {
 func (r *Ranked) Sum() string {
 	parts := make([]string, len(r.Parts))
 	for i, part := range r.Parts {
-		parts[i] = part.Name + "=" + Digits(part.Value) + "*" + Digits(part.Weight)
+		parts[i] = part.Name + "=" + rank.Digits(part.Value) + "*" + rank.Digits(part.Weight)
 	}
 	return strings.Join(parts, " ")
 }
-
-// Digits writes a figure such as a score for people: four digits tell clusters apart.
-func Digits(number float64) string { return strconv.FormatFloat(number, 'g', 4, 64) }

@@ -12,6 +12,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/explain"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 // applicationsView shows all Applications.
@@ -46,7 +47,7 @@ func scoreOf(score *float64) cell {
 	if score == nil {
 		return cell{Text: "-", order: -1}
 	}
-	return cell{Text: explain.Digits(*score), order: *score}
+	return cell{Text: rank.Digits(*score), order: *score}
 }
 
 func moveOf(move *berthv1alpha1.ApplicationMoveStatus) cell {
@@ -64,7 +65,7 @@ func rankingOf(app *berthv1alpha1.Application) string {
 	var parts []string
 	for i := range app.Status.Ranking {
 		if r := &app.Status.Ranking[i]; r.Eligible && len(parts) < shownRanks {
-			parts = append(parts, r.Name+" "+explain.Digits(r.Score))
+			parts = append(parts, r.Name+" "+rank.Digits(r.Score))
 		}
 	}
 	if len(parts) == 0 {

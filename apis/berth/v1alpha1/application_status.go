@@ -22,6 +22,11 @@ type ApplicationStatus struct {
 	// +optional
 	Score *float64 `json:"score,omitempty"`
 
+	// shownScore is the score in four digits, as lists show it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	ShownScore string `json:"shownScore,omitempty"`
+
 	// scheduled is when scheduledTo last changed.
 	// +optional
 	Scheduled *metav1.Time `json:"scheduled,omitempty"`

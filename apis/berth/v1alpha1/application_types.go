@@ -19,7 +19,7 @@ import (
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=bapp,categories=berth
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.status.scheduledTo`
-// +kubebuilder:printcolumn:name="Score",type=number,JSONPath=`.status.score`
+// +kubebuilder:printcolumn:name="Score",type=string,JSONPath=`.status.shownScore`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.ready`
 // +kubebuilder:printcolumn:name="Moving",type=string,JSONPath=`.status.conditions[?(@.type=="Moving")].reason`
 // +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.conditions[?(@.type=="Moving")].lastTransitionTime`
@@ -65,7 +65,7 @@ type ApplicationSpec struct {
 
 	// metrics are the metrics that clusters are compared by for this Application, with their weights,
 	// instead of those that the clusters list for everybody. A cluster has a value of a metric if it
-	// lists the metric. Empty means the weights of the clusters.
+	// lists the metric. Each can be listed once. Empty means the weights of the clusters.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100

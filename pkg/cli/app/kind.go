@@ -15,7 +15,7 @@ import (
 	"berth.dev/berth/pkg/cli/internal/clusters"
 	"berth.dev/berth/pkg/cli/internal/kinds"
 	"berth.dev/berth/pkg/cli/internal/output"
-	"berth.dev/berth/pkg/explain"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 const listLong = `List Applications.
@@ -85,7 +85,7 @@ func score(app *berthv1alpha1.Application) string {
 	if app.Status.Score == nil {
 		return clusters.OrNone("")
 	}
-	return explain.Digits(*app.Status.Score)
+	return rank.Digits(*app.Status.Score)
 }
 
 // since returns how long ago something happened.

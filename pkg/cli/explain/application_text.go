@@ -13,6 +13,7 @@ import (
 
 	"berth.dev/berth/pkg/cli/internal/output"
 	"berth.dev/berth/pkg/explain"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 var rankingColumns = []output.Column{
@@ -46,7 +47,7 @@ func printRanking(w io.Writer, a *explain.ApplicationAnswer) error {
 		entry := &a.Ranking[i]
 		score := "-"
 		if entry.Eligible {
-			score = explain.Digits(entry.Score)
+			score = rank.Digits(entry.Score)
 		}
 		rows = append(rows, []any{
 			entry.Cluster, entry.Eligible, score, orDash(entry.Sum()), orDash(strings.Join(entry.Reasons, ", ")),
@@ -81,7 +82,7 @@ func digitsOrDash(number *float64) string {
 	if number == nil {
 		return "-"
 	}
-	return explain.Digits(*number)
+	return rank.Digits(*number)
 }
 
 func orDash(text string) string {

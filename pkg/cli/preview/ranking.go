@@ -14,6 +14,7 @@ import (
 	"berth.dev/berth/pkg/cli/internal/scenario"
 	"berth.dev/berth/pkg/cli/internal/values"
 	"berth.dev/berth/pkg/explain"
+	"berth.dev/berth/pkg/placement/rank"
 )
 
 const rankingLong = `Rank clusters for the applications of a file, and tell why.
@@ -113,7 +114,7 @@ func rows(answers []rankingAnswer) [][]any {
 		for _, entry := range answer.Ranking {
 			score := orNone("")
 			if entry.Eligible {
-				score = explain.Digits(entry.Score)
+				score = rank.Digits(entry.Score)
 			}
 			rows = append(rows, []any{
 				answer.Application, entry.Cluster, entry.Eligible, score,

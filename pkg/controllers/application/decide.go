@@ -189,6 +189,9 @@ func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool
 			status.Score = new(results[i].Score)
 		}
 	}
+	if status.Score != nil {
+		status.ShownScore = rank.Digits(*status.Score)
+	}
 }
 
 // tellUnsuited tells that the Application stays in a cluster that does not suit any more although

@@ -7,10 +7,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
+
+// Digits writes a figure such as a score for people: four digits tell places apart.
+func Digits(number float64) string { return strconv.FormatFloat(number, 'g', 4, 64) }
 
 // MaxShown is how many places the status of an object shows.
 const MaxShown = 20
