@@ -10,6 +10,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/failover"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/rank"
 )
 
@@ -30,7 +31,7 @@ func WithoutFailed(
 			continue
 		}
 		c.Unavailable = rank.LeftOut
-		remarkf(c, "left out until %s after %d failed moves: %s", clock(out[at].Until.Time), out[at].Failures, out[at].Message)
+		remarkf(c, "left out until %s after %s: %s", clock(out[at].Until.Time), names.Count(int(out[at].Failures), "failed move"), out[at].Message)
 	}
 	return candidates
 }

@@ -106,7 +106,7 @@ func TestStillLeft(t *testing.T) {
 
 func TestWithoutFailed(t *testing.T) {
 	out := []berthv1alpha1.LeftOutCluster{
-		{Cluster: "berlin", Until: metav1.NewTime(noon.Add(time.Minute)), Failures: 2, Message: "no room"},
+		{Cluster: "berlin", Until: metav1.NewTime(noon.Add(time.Minute)), Failures: 1, Message: "no room"},
 		{Cluster: "madrid", Until: metav1.NewTime(noon)}, {Cluster: "rome", Until: metav1.NewTime(noon.Add(time.Minute))},
 	}
 	candidates := []rank.Candidate{{Name: "berlin"}, {Name: "madrid"}, {Name: "rome"}, {Name: "paris"}}
@@ -119,7 +119,7 @@ func TestWithoutFailed(t *testing.T) {
 			t.Errorf("%s is unavailable for %q", c.Name, c.Unavailable)
 		}
 	}
-	if want := []string{"left out until 2026-01-01T12:01:00Z after 2 failed moves: no room"}; !slices.Equal(left[0].Remarks, want) {
+	if want := []string{"left out until 2026-01-01T12:01:00Z after 1 failed move: no room"}; !slices.Equal(left[0].Remarks, want) {
 		t.Errorf("remarks are %q, want %q", left[0].Remarks, want)
 	}
 }

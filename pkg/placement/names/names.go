@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package names shortens names that are made of other names, keeps them apart by a hash, and lists
-// the first of many.
+// Package names shortens names that are made of other names, keeps them apart by a hash, lists the
+// first of many, and counts things in words.
 // Objects are stored under such names and found again by them: for the same input a [Form] must
 // return the same name for ever.
 package names
@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+	"strconv"
 	"strings"
 )
 
@@ -73,6 +74,14 @@ func First(texts []string, most int, separator string) string {
 
 // maxMessage is the length in bytes to which messages in the status of objects are clipped.
 const maxMessage = 1024
+
+// Count writes a number with what is counted: "1 move", "2 moves".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
 
 // Clip returns a message with at most maxMessage bytes, the last of which are "..." if something is
 // missing.

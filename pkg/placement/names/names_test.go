@@ -77,6 +77,14 @@ func TestFirst(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 moves", 1: "1 move", 2: "2 moves"} {
+		if got := names.Count(n, "move"); got != want {
+			t.Errorf("Count(%d) is %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestClipTo(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text, most := rapid.String().Draw(r, "text"), rapid.IntRange(3, 20).Draw(r, "most")
