@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -93,6 +94,12 @@ func rankApplication(
 	return request.Require(rank.Room{Lacks: lastLack(app), Further: func(string) bool { return true }}, results), nil
 }
 
+// unreadable reports whether nothing is chosen because manifests cannot be read.
+func unreadable(status *berthv1alpha1.ApplicationStatus) bool {
+	scheduled := apimeta.FindStatusCondition(status.Conditions, berthv1alpha1.ApplicationScheduled)
+	return scheduled != nil && scheduled.Reason == berthv1alpha1.ReasonInvalidManifests
+}
+
 // lastLack returns what clusters lacked when the scheduler was asked last, by their names.
 func lastLack(app *berthv1alpha1.Application) func(cluster string) string {
 	lacks := map[string]string{}
@@ -105,10 +112,11 @@ func lastLack(app *berthv1alpha1.Application) func(cluster string) string {
 	return func(cluster string) string { return lacks[cluster] }
 }
 
-// nextReview returns when the choice is reviewed next, nil if it is not or waits for a cluster.
+// nextReview returns when the choice is reviewed next, nil if it is not, or waits for a cluster or
+// for manifests that can be read.
 func nextReview(app *berthv1alpha1.Application, every time.Duration, now time.Time) *metav1.Time {
 	chosen := app.Status.KubeControllerTriggered
-	if app.Spec.Suspend || chosen == nil || app.Status.ScheduledTo == "" {
+	if app.Spec.Suspend || chosen == nil || app.Status.ScheduledTo == "" || unreadable(&app.Status) {
 		return nil
 	}
 	if own := app.Spec.RescheduleAfter; own != nil && own.Duration > 0 {

@@ -106,6 +106,18 @@ DECIDED                FROM    SCORE   TO      SCORE   REASON        SAYS
 	}
 }
 
+// While manifests cannot be read nothing is reviewed.
+func TestApplicationThatCannotBeRead(t *testing.T) {
+	w, app := newShop(t)
+	app.Status.KubeControllerTriggered = new(metav1.NewTime(time.Date(2100, 1, 1, 12, 0, 0, 0, time.UTC)))
+	app.Status.Conditions = []metav1.Condition{{
+		Type: "Scheduled", Status: metav1.ConditionTrue, Reason: "InvalidManifests", Message: "cluster bonn stays chosen",
+	}}
+	if got := explainApplication(t, w, "shop").Out; strings.Contains(got, "Next review") || !strings.Contains(got, "InvalidManifests") {
+		t.Errorf("output %s, want no review in it", got)
+	}
+}
+
 func TestApplicationForPrograms(t *testing.T) {
 	w, _ := newShop(t)
 	got := explainApplication(t, w, "shop -o json --stickiness-weight 1")
