@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/berth/pkg/localplane"
@@ -37,6 +38,8 @@ var (
 	// tenant may do everything that roles can allow, so what it is refused, admission refuses.
 	// scheduler and controllers are Berth's programs, with the permissions that are shipped.
 	tenant, scheduler, controllers kubernetes.Interface
+	// objects is the tenant's client of any kind.
+	objects dynamic.Interface
 )
 
 func TestAdmission(t *testing.T) {
@@ -56,6 +59,10 @@ func begin(ctx SpecContext, started installation.Plane) {
 	}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	tenant = as("tenant")
+	config, err := plane.UserConfig("tenant")
+	Expect(err).NotTo(HaveOccurred())
+	objects, err = dynamic.NewForConfig(config)
+	Expect(err).NotTo(HaveOccurred())
 	user, groups := localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthScheduler)
 	scheduler = as(user, groups...)
 	user, groups = localplane.ServiceAccountIdentity(localplane.BerthNamespace, localplane.BerthControllerManager)

@@ -1,0 +1,75 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission_test
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+)
+
+// try asks whether the API server would take an object of one of Berth's kinds, whose spec is
+// written as YAML.
+func try(ctx context.Context, kind, spec string) error {
+	fields := map[string]any{}
+	Expect(yaml.UnmarshalStrict([]byte(spec), &fields)).To(Succeed())
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": berthv1alpha1.SchemeGroupVersion.String(), "kind": kind,
+		"metadata": map[string]any{"name": "example"}, "spec": fields,
+	}}
+	resource := objects.Resource(berthv1alpha1.SchemeGroupVersion.WithResource(strings.ToLower(kind) + "s"))
+	if kind == "Cluster" || kind == "GlobalCloud" {
+		_, err := resource.Create(ctx, object, dryRun)
+		return err
+	}
+	_, err := resource.Namespace(metav1.NamespaceDefault).Create(ctx, object, dryRun)
+	return err
+}
+
+// config returns a manifest of so many bytes.
+func config(size int) string {
+	return `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {any: ` + strings.Repeat("a", size) + `}}`
+}
+
+var _ = Describe("A spec", func() {
+	const twice = "spec.metrics: Duplicate value: a metric can be listed once only, and load-1 is listed more often"
+
+	DescribeTable("is refused, in words for its author", func(ctx SpecContext, kind, spec, why string) {
+		Eventually(try).WithContext(ctx).WithArguments(kind, spec).WithTimeout(timeout).WithPolling(poll).Should(refused(why))
+	},
+		Entry("with manifests of 1 MiB", "Application", `manifests: [`+config(1<<20)+`]`,
+			"spec.manifests: Too long: may not be more than 1048576 bytes, and are "),
+		Entry("with manifests of 2.7 MiB in all", "Application",
+			`manifests: [`+config(900<<10)+`, `+config(900<<10)+`, `+config(900<<10)+`]`, "spec.manifests: Too long"),
+		Entry("with a metric of an application twice", "Application",
+			`{manifests: [`+config(1)+`], metrics: [{name: load-1, weight: 1}, {name: load-1, weight: 2}]}`, twice),
+		Entry("with a metric twice, once with an empty namespace", "Cluster",
+			`metrics: [{name: load-1, namespace: "", weight: 1}, {name: load-1, weight: 1}]`, twice),
+		Entry("with a metric in both spellings", "Cluster", `metrics: [{name: load-1, weight: 1}, {name: load_1, weight: 1}]`, twice),
+		Entry("with a metric of a namespace twice", "Cluster",
+			`metrics: [{name: load-1, namespace: a, weight: 1}, {name: b, weight: 1}, {name: load-1, namespace: a, weight: 1}]`, twice),
+		Entry("with a metric of a cloud twice", "Cloud", `metrics: [{name: load-1, weight: 1}, {name: load-1, weight: 1}]`, twice),
+		Entry("with a metric of a cloud for all twice", "GlobalCloud", `metrics: [{name: load-1, weight: 1}, {name: load-1, weight: 1}]`, twice),
+		Entry("with a metric of a project twice", "OpenStackProject",
+			`{userID: u, template: t, metrics: [{name: load-1, weight: 1}, {name: load-1, weight: 1}]}`, twice),
+		Entry("with a metric of a Magnum cluster twice", "MagnumCluster",
+			`{masterCount: 1, nodeCount: 3, metrics: [{name: load-1, weight: 1}, {name: load-1, weight: 1}]}`, twice),
+	)
+
+	DescribeTable("is accepted", func(ctx SpecContext, kind, spec string) {
+		Expect(try(ctx, kind, spec)).To(Succeed())
+	},
+		Entry("with manifests of a megabyte", "Application", `manifests: [`+config(500_000)+`, `+config(500_000)+`]`),
+		Entry("with metrics of the same name in several namespaces", "Cluster",
+			`metrics: [{name: load, weight: 1}, {name: load, namespace: a, weight: 1}, {name: load, namespace: b, weight: 1}]`),
+		Entry("with nothing at all", "Cluster", `{}`),
+	)
+})
