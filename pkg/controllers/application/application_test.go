@@ -218,7 +218,8 @@ func TestWhatStays(t *testing.T) {
 		}, "True ClusterChosen"},
 		"migration is Never": {never, func(w *world) {
 			w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
-		}, "True ClusterChosen"},
+		}, "True ClusterChosen: cluster berlin meets the constraints; cluster madrid is better by more than the stickiness, " +
+			"and migration is Never, so it stays there"},
 		"migration is Never and nothing holds any more": {never, func(w *world) {
 			w.edit(func(spec *berthv1alpha1.ApplicationSpec) {
 				spec.Constraints.ClusterLabels = []string{"location is madrid"}

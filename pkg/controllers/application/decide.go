@@ -175,7 +175,7 @@ func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool
 	switch {
 	case i >= 0:
 		p.condition(berthv1alpha1.ApplicationScheduled, true, berthv1alpha1.ReasonClusterChosen,
-			scheduledMessage(&results[i], p.unknown))
+			p.scheduledMessage(&results[i], &results[0]))
 	case chosen != "" && chosen == p.offline.cluster:
 		p.tellOffline(results)
 	case chosen == "" || !slices.ContainsFunc(results, func(r rank.Ranked) bool { return r.Eligible }):
@@ -201,21 +201,30 @@ func (p *pass) tellUnsuited(results []rank.Ranked) {
 	if i := slices.IndexFunc(results, func(r rank.Ranked) bool { return r.Name == chosen }); i >= 0 {
 		why = strings.Join(results[i].Rejections, ", ")
 	}
-	stays := "the move to another one waits"
-	if p.app.Spec.Migration == berthv1alpha1.MigrationNever {
-		stays = "migration is Never, so it stays there"
-	}
 	p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonNoClusterMatches,
-		fmt.Sprintf("cluster %s does not suit any more: %s; %s", chosen, why, stays))
+		fmt.Sprintf("cluster %s does not suit any more: %s; %s", chosen, why, p.whyStays()))
 }
 
-func scheduledMessage(r *rank.Ranked, unknown []string) string {
+// whyStays says why the Application stays although another cluster suits it better.
+func (p *pass) whyStays() string {
+	if p.app.Spec.Migration == berthv1alpha1.MigrationNever {
+		return "migration is Never, so it stays there"
+	}
+	return "the move to another one waits"
+}
+
+// scheduledMessage says why a cluster is chosen, given the best one.
+func (p *pass) scheduledMessage(r, best *rank.Ranked) string {
 	message := fmt.Sprintf("cluster %s meets the constraints, and no other one is better by more than the stickiness", r.Name)
+	if best.Name != r.Name {
+		message = fmt.Sprintf("cluster %s meets the constraints; cluster %s is better by more than the stickiness, and %s",
+			r.Name, best.Name, p.whyStays())
+	}
 	if len(r.Problems) > 0 {
 		message += "; " + strings.Join(r.Problems, "; ")
 	}
-	if len(unknown) > 0 {
-		message += "; chosen without knowing " + names.First(unknown, maxNamed, "; ")
+	if len(p.unknown) > 0 {
+		message += "; chosen without knowing " + names.First(p.unknown, maxNamed, "; ")
 	}
 	return message
 }

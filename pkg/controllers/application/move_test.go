@@ -406,6 +406,9 @@ func TestMovesBeginInWindows(t *testing.T) {
 				t.Errorf("Moving is %s, want %s", got, tc.moving)
 			}
 			if strings.Contains(tc.moving, "WindowClosed") {
+				if got := w.condition("Scheduled"); !strings.Contains(got, "; cluster madrid is better by more than the stickiness, and the move") {
+					t.Errorf("Scheduled is %s, want it to name madrid", got)
+				}
 				w.after(time.Hour)
 				if got := w.app().Status.ScheduledTo; got != "madrid" {
 					t.Errorf("when it opens, scheduled to %s, want madrid", got)
