@@ -156,6 +156,9 @@ func sampleOf(reference berthv1alpha1.MetricReference, samples []berthv1alpha1.M
 func (m *Metric) fill(sample *berthv1alpha1.MetricSample) {
 	m.Problem, m.Rejected = sample.Reason, sample.Reason == berthv1alpha1.ReasonOutOfRange
 	if sample.Value == nil || sample.Normalized == nil {
+		if sample.Reason == berthv1alpha1.ReasonMissingLabel {
+			m.Freshness = Absent
+		}
 		return
 	}
 	m.Value, m.Normalized, m.Freshness = *sample.Value, *sample.Normalized, Fresh

@@ -101,12 +101,14 @@ func TestClusterCandidateMetrics(t *testing.T) {
 		Spec: berthv1alpha1.ClusterSpec{Metrics: []berthv1alpha1.MetricReference{
 			{Name: "load", Weight: 1}, {Name: "load", Namespace: "team", Weight: 2}, {Name: "load", Namespace: "other", Weight: 3},
 			{Name: "old", Weight: 4}, {Name: "new", Weight: 5}, {Name: "raw", Weight: 6},
+			{Name: "site", Weight: 7}, {Name: "zone", Weight: 8},
 		}},
 		Status: berthv1alpha1.ClusterStatus{Metrics: []berthv1alpha1.MetricSample{
 			{Name: "load", Namespace: "team", Value: new(6.0), Normalized: new(0.6)},
 			{Name: "load", Value: new(5.0), Normalized: new(0.5), Reason: "Timeout"},
 			{Name: "old", Value: new(1.0), Normalized: new(0.1), Stale: true, Reason: "Unreachable"},
 			{Name: "new", Reason: "UnknownMetric"}, {Name: "raw", Value: new(7.0), Reason: "NotAllowed"},
+			{Name: "site", Reason: "MissingLabel"}, {Name: "zone", Value: new(8.0), Normalized: new(0.8), Stale: true, Reason: "MissingLabel"},
 		}},
 	}
 	got := rank.ClusterCandidate(cluster, "team")
@@ -116,6 +118,8 @@ func TestClusterCandidateMetrics(t *testing.T) {
 		{Name: "old", Weight: 4, Value: 1, Normalized: 0.1, Freshness: rank.Stale, Problem: "Unreachable"},
 		{Name: "new", Weight: 5, Problem: "UnknownMetric"},
 		{Name: "raw", Weight: 6, Problem: "NotAllowed"},
+		{Name: "site", Weight: 7, Freshness: rank.Absent, Problem: "MissingLabel"},
+		{Name: "zone", Weight: 8, Value: 8, Normalized: 0.8, Freshness: rank.Stale, Problem: "MissingLabel"},
 	}
 	if diff := cmp.Diff(want, got.Metrics); diff != "" {
 		t.Errorf("metrics (-want +got)\n%s", diff)

@@ -15,7 +15,8 @@ type Freshness int
 const (
 	// Missing means that there is no value, and never was one.
 	Missing Freshness = iota
-	// Absent means that the place does not have the metric.
+	// Absent means that the place does not have the metric, or lacks the label by which it is asked
+	// for.
 	Absent
 	// Stale means that the last good value is too old to attract anything. It still counts where
 	// the application runs.
