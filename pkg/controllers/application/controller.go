@@ -194,7 +194,13 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	if p.app.Status.ScheduledTo == "" {
 		p.app.Status.Ready = readyOf(p.app, objects, seen).String()
 	}
+	if !seen.next.IsZero() {
+		p.again(seen.next.Sub(p.now))
+	}
 	if rests := p.suspended(seen); rests {
+		if p.app.Status.ScheduledTo != "" {
+			p.runs(objects, seen)
+		}
 		return r.writeStatus(ctx, p)
 	}
 	if err := r.review(ctx, p, objects, seen); err != nil {
@@ -221,9 +227,6 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 
 // review decides about the move that is under way, and about the cluster.
 func (r *Reconciler) review(ctx context.Context, p *pass, objects []*object, seen *observed) error {
-	if !seen.next.IsZero() {
-		p.again(seen.next.Sub(p.now))
-	}
 	if p.app.Spec.Suspend {
 		return nil
 	}
@@ -239,6 +242,7 @@ func (p *pass) suspended(seen *observed) bool {
 	if !p.app.Spec.Suspend {
 		return false
 	}
+	p.seen()
 	if p.app.Status.ScheduledTo == "" {
 		p.condition(berthv1alpha1.ApplicationScheduled, false, berthv1alpha1.ReasonSuspended, "no cluster is chosen while it is suspended")
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonWaitingForCluster, "no cluster is chosen yet, so nothing is made")

@@ -269,14 +269,14 @@ func (c *crossing) unmark() {
 	}
 }
 
-// suspend lets the Application rest for a while, in which nothing is to be written.
+// suspend lets the Application rest for a while, in which nothing is to be written but its status.
 func (c *crossing) suspend(d time.Duration) {
 	c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = true })
-	var writes int
-	c.after(time.Second, func() { writes = c.writes })
+	var changes int
+	c.after(time.Second, func() { changes = c.changes })
 	c.after(d, func() {
-		if c.writes > writes {
-			c.tb.Errorf("%d writes while it is suspended", c.writes-writes)
+		if c.changes > changes {
+			c.tb.Errorf("%d changes while it is suspended", c.changes-changes)
 		}
 		c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = false })
 	})

@@ -37,6 +37,8 @@ type memory struct {
 	pods    map[client.ObjectKey]map[client.ObjectKey]*corev1.Pod
 	version int64
 	writes  int
+	// changes are the writes of anything but a status.
+	changes int
 	// fails makes a write fail, before or after it is done; nil for never. It is told what is written.
 	fails func(what string) (before, after bool)
 	// meanwhile is called before each write; nil for nobody.
@@ -108,6 +110,9 @@ func (m *memory) write(verb string, object client.Object, do func() error) error
 		return errLost
 	}
 	m.writes++
+	if verb != "status" {
+		m.changes++
+	}
 	if err := do(); err != nil {
 		return err
 	}

@@ -365,6 +365,12 @@ func TestWhatIsSuspendedRests(t *testing.T) {
 	w.restamp("berlin", 2)
 	w.after(2 * time.Minute)
 	w.is("the move rests", "madrid", "madrid>=2 berlin", 4, "True Suspended")
+	if got := w.condition("Ready"); !strings.Contains(got, "2 of 2 pods are available there") {
+		t.Errorf("while the move rests Ready is %s", got)
+	}
+	if app := w.app(); app.Status.ObservedGeneration != app.Generation {
+		t.Errorf("while the move rests generation %d is observed, want %d", app.Status.ObservedGeneration, app.Generation)
+	}
 	suspend(w, false)
 	w.is("the move goes on", "madrid", "madrid>=2 berlin", 2, "True Shrink")
 }
