@@ -86,8 +86,12 @@ func excluded(in *inForce) []finding {
 func ungrouped(in *inForce) []finding {
 	var found []finding
 	if empty := in.Layout.Empty; len(empty) > 0 {
+		so := "the others share the replicas, as far as they may"
+		if len(in.clusters) == 0 {
+			so = "all replicas wait"
+		}
 		found = append(found, finding{
-			berthv1alpha1.ReasonEmptyGroup, "these groups have no Cluster of their own yet, so the others share the replicas: " + names.First(empty, maxNames, ", "),
+			berthv1alpha1.ReasonEmptyGroup, fmt.Sprintf("these groups have no Cluster of their own yet, so %s: %s", so, names.First(empty, maxNames, ", ")),
 		})
 	}
 	if overlaps := in.Layout.Overlaps; len(overlaps) > 0 {

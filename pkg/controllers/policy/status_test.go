@@ -175,6 +175,11 @@ func grouped(spec *berthv1alpha1.PropagationPolicySpec) {
 	}}
 }
 
+// onlyStores leaves the group that has no cluster.
+func onlyStores(spec *berthv1alpha1.PropagationPolicySpec) {
+	spec.Placement.ClusterGroups = spec.Placement.ClusterGroups[1:2]
+}
+
 func TestGroupsInStatus(t *testing.T) {
 	runStatus(t, map[string]statusCase{
 		"what each gets": {
@@ -260,8 +265,16 @@ func TestConditions(t *testing.T) {
 		},
 		"a group without clusters": {
 			objects: world(sites(), these(newPolicy("p", grouped))), conditionType: resolved,
-			want: "False EmptyGroup: these groups have no Cluster of their own yet, so the others share the replicas: stores; " +
+			want: "False EmptyGroup: these groups have no Cluster of their own yet, so the others share the replicas, as far as they may: stores; " +
 				"clusters in several groups belong to the first one: hangzhou is in both and in all",
+		},
+		"no group has a cluster": {
+			objects: world(sites(), placed(), these(newPolicy("p", grouped, onlyStores))), conditionType: resolved,
+			want: "False EmptyGroup: these groups have no Cluster of their own yet, so all replicas wait: stores",
+		},
+		"pods stay where no group has a cluster": {
+			objects: world(sites(), placed(), these(newPolicy("p", grouped, onlyStores))), conditionType: placedIs,
+			want: "False Misplaced: replicas outside their share: 5 (no cluster is short of its share and has room for the pods)",
 		},
 		"groups are accepted": {
 			objects: world(sites(), these(newPolicy("p", grouped))), conditionType: accepted,
