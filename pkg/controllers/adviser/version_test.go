@@ -8,26 +8,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/plugintest"
 )
 
 // What may give a pod a node that found none is another version. What happens to pods that wait,
 // and what is recorded of them, is none.
 func TestVersion(t *testing.T) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
+	scheme := schemetest.New()
 	waits, runs := plugintest.MakePod("waits").Obj(), plugintest.MakePod("runs").Node("n").Obj()
 	node, licence := plugintest.MakeNode("beijing", 0).Obj(), &berthv1alpha1.ClusterResource{}
 	for name, tc := range map[string]struct {

@@ -17,9 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,6 +27,7 @@ import (
 	"berth.dev/berth/pkg/controllers/accounts"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/application"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/controllers/state"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
@@ -104,12 +102,7 @@ func (f *fleet) addCluster(c *berthv1alpha1.Cluster) {
 // what does not run although there is room is what the model is for.
 func (f *fleet) start() {
 	f.tb.Helper()
-	kinds := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, berthv1alpha1.AddToScheme, metav1.AddMetaToScheme} {
-		if err := add(kinds); err != nil {
-			f.tb.Fatal(err)
-		}
-	}
+	kinds := schemetest.New()
 	var objects []client.Object
 	for _, c := range f.clusters {
 		n := node(c.name, "1000")

@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	testclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +21,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/binding"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 )
@@ -37,14 +37,7 @@ type harness struct {
 
 func newHarness(t *testing.T, objects ...client.Object) *harness {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, coordinationv1.AddToScheme, berthv1alpha1.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
+	scheme := schemetest.New()
 	h := &harness{T: t, clock: testclock.NewFakeClock(time.Now())}
 	h.api = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&berthv1alpha1.Cluster{}, &berthv1alpha1.Scheduler{}).

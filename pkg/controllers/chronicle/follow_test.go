@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/chronicle"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/history"
 )
 
@@ -29,10 +29,7 @@ import (
 // X)".
 func remembered(t *testing.T, kind string, before, after client.Object) (told []string, entries []history.Entry) {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := berthv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	scheme := schemetest.New()
 	synctest.Test(t, func(t *testing.T) {
 		informers := &informertest.FakeInformers{Scheme: scheme}
 		// The fake is not safe for concurrent use, so the informers are there before they are asked for.

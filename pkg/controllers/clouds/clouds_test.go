@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +20,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/clouds"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 )
 
 // made is when everything was made.
@@ -29,10 +29,7 @@ var made = time.Unix(1_800_000_000, 0)
 // newAPI returns a fake API server that counts writes.
 func newAPI(t *testing.T, writes *int, objects ...client.Object) client.Client {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := berthv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	scheme := schemetest.New()
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&berthv1alpha1.Cluster{}, &berthv1alpha1.MagnumCluster{}).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(

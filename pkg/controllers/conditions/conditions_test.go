@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/conditions"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 )
 
 // gathered returns the samples, as "KIND CONDITION STATUS REASON".
@@ -57,10 +57,7 @@ func cluster(name, status, reason string) *berthv1alpha1.Cluster {
 
 func exported(t *testing.T, served func(string) bool, objects ...client.Object) map[string]float64 {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := berthv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	scheme := schemetest.New()
 	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	var samples map[string]float64
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
@@ -23,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	metadatafake "k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
@@ -36,6 +34,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/feedinventory"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 )
 
 const timeout = 30 * time.Second
@@ -57,14 +56,7 @@ type world struct {
 
 func newWorld(t *testing.T, existing ...client.Object) *world {
 	t.Helper()
-	w := &world{t: t, scheme: runtime.NewScheme()}
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme, apiextensionsv1.AddToScheme, metav1.AddMetaToScheme,
-	} {
-		if err := add(w.scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w := &world{t: t, scheme: schemetest.New()}
 	w.client = fake.NewClientBuilder().WithScheme(w.scheme).WithObjects(existing...).
 		WithStatusSubresource(&berthv1alpha1.Subscription{}, &berthv1alpha1.FeedInventory{}, &berthv1alpha1.FeedParser{}).
 		WithInterceptorFuncs(w.counting()).Build()

@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/controllers/state"
 )
 
@@ -36,10 +36,7 @@ func (a *asked) take() []string {
 // Between two events of one burst the pass that the first one has asked for may have begun: a pod
 // may have asked for it earlier.
 func TestEachClusterThatChangesIsLookedAtEverywhere(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := berthv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	scheme := schemetest.New()
 	api := fake.NewClientBuilder().WithScheme(scheme).
 		WithObjects(&berthv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}}).Build()
 	r := New(Options{Client: api, Topology: state.NewTracker(api), Clock: clock.RealClock{}})

@@ -25,7 +25,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/flowcontrol"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -36,6 +35,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/adviser/advisertest"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/history"
@@ -85,17 +85,6 @@ func (e *evictor) Evict(ctx context.Context, pod *corev1.Pod) error {
 	return e.server.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
 }
 
-func testScheme(t *testing.T) *runtime.Scheme {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, berthv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return scheme
-}
-
 // indexer takes the index that IndexPods makes over to a fake client.
 type indexer struct{ builder *fake.ClientBuilder }
 
@@ -106,7 +95,7 @@ func (i indexer) IndexField(_ context.Context, object client.Object, field strin
 
 func builder(t *testing.T) *fake.ClientBuilder {
 	t.Helper()
-	b := fake.NewClientBuilder().WithScheme(testScheme(t)).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
+	b := fake.NewClientBuilder().WithScheme(schemetest.New()).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
 		WithIndex(&berthv1alpha1.Cluster{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} })
 	if err := policy.IndexPods(t.Context(), indexer{b}); err != nil {
 		t.Fatal(err)

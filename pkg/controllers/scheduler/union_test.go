@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/scheduler"
 )
@@ -28,10 +28,7 @@ func cluster(name, home, region string) *berthv1alpha1.Cluster {
 // The cases of Global Resource Scheduler: what two clusters share stays, what was edited follows,
 // and a scheduler that loses its last cluster is written too.
 func TestUnionsFollowTheClusters(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := berthv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	scheme := schemetest.New()
 	c1, c2 := cluster("c1", "a", "west"), cluster("c2", "a", "west")
 	api := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&berthv1alpha1.Scheduler{}).WithObjects(
 		&berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, c1, c2, cluster("c3", "gone", "east")).Build()

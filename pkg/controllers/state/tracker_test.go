@@ -11,13 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/plugintest"
@@ -34,12 +34,7 @@ func readyNode() corev1.Node {
 }
 
 func TestTrackerLooksAgainOnlyWhenToldTo(t *testing.T) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, berthv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
+	scheme := schemetest.New()
 	lists := 0
 	a := berthv1alpha1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: berthv1alpha1.ClusterSpec{Nodes: []string{"n"}},
@@ -76,12 +71,7 @@ func TestTrackerLooksAgainOnlyWhenToldTo(t *testing.T) {
 // A cache waits for its first list when it is asked for a kind for the first time. Handlers must
 // not wait for that: the list may wait for what they have been given.
 func TestTrackerIsToldOfChangesWhileItLooks(t *testing.T) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, berthv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
+	scheme := schemetest.New()
 	node := readyNode()
 	var tracker *state.Tracker
 	var during func(c client.WithWatch)
