@@ -5,6 +5,7 @@ package application_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -70,6 +71,8 @@ type year struct {
 	failed int
 	// out are the metrics that nobody can read at present.
 	out map[string]bool
+	// step is how far a metric goes in ten minutes, the standard deviation.
+	step float64
 }
 
 // weights are the metrics of all clusters, with their weights.
@@ -79,6 +82,9 @@ func newYear(tb testing.TB, seed uint64, apps, clusters int) *year {
 	tb.Helper()
 	y := &year{fleet: newFleet(tb, seed), out: map[string]bool{}}
 	y.counts.Restarts = map[string]int{}
+	// A larger fleet is disturbed as often as a small one: if each of its clusters were, there would
+	// always be a better one that lets no pod start, and the Applications did nothing but move.
+	y.step = 0.03 * math.Sqrt(6/float64(clusters))
 	for i := range clusters {
 		c := cluster(fmt.Sprintf("c%02d", i), 0)
 		c.Labels["side"] = []string{"east", "west"}[i%2]
@@ -105,11 +111,12 @@ func newYear(tb testing.TB, seed uint64, apps, clusters int) *year {
 	for _, m := range weights {
 		y.often(3*day, func() { y.outage(m.Name) })
 	}
+	fleetwide := time.Duration(clusters)
 	for _, p := range y.clusters {
-		y.often(8*day, func() { y.counts.Deaths += y.die(p, y.between(2*time.Minute, 12*time.Hour)) })
-		y.often(8*day, func() { y.drain(p) })
-		y.often(2*day, func() { y.turn(&p.crashes, 5*time.Minute, 3*time.Hour) })
-		y.often(2*day, func() { y.turn(&p.refuses, 5*time.Minute, 2*time.Hour) })
+		y.often(fleetwide*32*time.Hour, func() { y.counts.Deaths += y.die(p, y.between(2*time.Minute, 12*time.Hour)) })
+		y.often(fleetwide*32*time.Hour, func() { y.drain(p) })
+		y.often(fleetwide*8*time.Hour, func() { y.turn(&p.crashes, 5*time.Minute, 3*time.Hour) })
+		y.often(fleetwide*8*time.Hour, func() { y.turn(&p.refuses, 5*time.Minute, 2*time.Hour) })
 	}
 	for _, a := range y.apps {
 		y.often(30*day, func() { y.turn(&a.quota, 5*time.Minute, time.Hour) })
@@ -223,7 +230,7 @@ func (y *year) measure(s *berthv1alpha1.MetricSample) {
 		s.Reason = berthv1alpha1.ReasonOutOfRange
 		y.counts.Lies++
 	default:
-		value := min(1, max(0, *s.Value+y.random.NormFloat64()*0.03))
+		value := min(1, max(0, *s.Value+y.random.NormFloat64()*y.step))
 		*s = berthv1alpha1.MetricSample{Name: s.Name, Value: &value, Normalized: &value}
 	}
 }
