@@ -142,6 +142,10 @@ func TestAWarningTellsOnceThatNoProcessRuns(t *testing.T) {
 		{"one comes", func() { h.renew(nil) }, ""},
 		{"it is gone", func() { h.clock.Step(11 * time.Second) }, ""},
 		{"for good", func() { h.clock.Step(time.Minute) }, "Warning LeaseExpired"},
+		{"somebody else takes its lease", func() {
+			h.renew(func(l *coordinationv1.LeaseSpec) { l.HolderIdentity = ptr.To("stranger") })
+		}, "Warning LeaseHeldByStranger"},
+		{"and keeps it", func() { h.clock.Step(5 * time.Second) }, ""},
 	}
 	for _, step := range steps {
 		step.do()

@@ -21,20 +21,28 @@ const warningPause = 5 * time.Second
 // warnings remembers of which absences it was told, by the name of the Scheduler.
 type warnings struct {
 	mu   sync.Mutex
-	told map[string]metav1.Time
+	told map[string]absence
 }
 
-// first reports whether an absence, named by its beginning, has not been told yet, and notes it.
-func (w *warnings) first(name string, since metav1.Time) bool {
+// absence is why a Scheduler has no process, and since when it has none: a stranger may take the
+// lease of one that never came.
+type absence struct {
+	reason string
+	since  int64
+}
+
+// first reports whether an absence has not been told yet, and notes it.
+func (w *warnings) first(name string, c *metav1.Condition) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if before, told := w.told[name]; told && before.Equal(&since) {
+	found := absence{c.Reason, c.LastTransitionTime.Unix()}
+	if before, told := w.told[name]; told && before == found {
 		return false
 	}
 	if w.told == nil {
-		w.told = map[string]metav1.Time{}
+		w.told = map[string]absence{}
 	}
-	w.told[name] = since
+	w.told[name] = found
 	return true
 }
 
@@ -48,7 +56,7 @@ func (w *warnings) forget(name string) {
 func (r *Reconciler) warn(s *berthv1alpha1.Scheduler) {
 	c := apimeta.FindStatusCondition(s.Status.Conditions, berthv1alpha1.SchedulerReady)
 	if c.Status == metav1.ConditionTrue || s.DeletionTimestamp != nil || r.Clock.Since(c.LastTransitionTime.Time) < warningPause ||
-		!r.warnings.first(s.Name, c.LastTransitionTime) {
+		!r.warnings.first(s.Name, c) {
 		return
 	}
 	r.Recorder.Eventf(s, nil, corev1.EventTypeWarning, c.Reason, "Watch", "%s: the scheduler takes part in nothing", c.Message)
