@@ -54,7 +54,7 @@ func (p *pass) scale(ctx context.Context, in *inForce) {
 		return
 	}
 	for _, placed := range in.placements {
-		if !placed.ReplicasKnown || placed.Replicas == wants {
+		if !placed.ReplicasKnown {
 			continue
 		}
 		if reason, err := p.scaleWorkload(ctx, placed, wants); err != nil {
@@ -68,19 +68,20 @@ func (p *pass) scale(ctx context.Context, in *inForce) {
 	}
 }
 
-// scaleWorkload sets the number of replicas of a workload. The error, with its reason, says why it
-// is not set.
+// scaleWorkload sets the number of replicas of a workload. The error, with its reason, says why
+// Berth does not: also where the number is that of an autoscaler and only happens to be right.
 func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas int32) (reason string, err error) {
-	object := scalable(placed)
-	if object == nil {
-		return berthv1alpha1.ReasonNotScalable, errors.New("only Deployments and StatefulSets follow their clusters")
-	}
 	autoscaler, err := p.autoscalerOf(ctx, placed)
-	if err != nil {
+	object := scalable(placed)
+	switch {
+	case err != nil:
 		return berthv1alpha1.ReasonNotScalable, err
-	}
-	if autoscaler != "" {
+	case autoscaler != "":
 		return berthv1alpha1.ReasonAutoscaled, fmt.Errorf("HorizontalPodAutoscaler %s sets it", autoscaler)
+	case placed.Replicas == replicas:
+		return "", nil
+	case object == nil:
+		return berthv1alpha1.ReasonNotScalable, errors.New("only Deployments and StatefulSets follow their clusters")
 	}
 	object.SetNamespace(p.namespace)
 	object.SetName(placed.Name)
@@ -101,19 +102,22 @@ func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas in
 }
 
 // autoscalerOf returns the name of a HorizontalPodAutoscaler that targets a workload, empty if
-// there is none.
+// there is none. The namespace is asked once in a pass.
 func (p *pass) autoscalerOf(ctx context.Context, placed *placement) (string, error) {
-	var list autoscalingv2.HorizontalPodAutoscalerList
-	if err := p.Live.List(ctx, &list, client.InNamespace(p.namespace)); err != nil {
-		return "", fmt.Errorf("looking for HorizontalPodAutoscalers: %w", err)
+	if p.autoscalers == nil {
+		var list autoscalingv2.HorizontalPodAutoscalerList
+		if err := p.Live.List(ctx, &list, client.InNamespace(p.namespace)); err != nil {
+			return "", fmt.Errorf("looking for HorizontalPodAutoscalers: %w", err)
+		}
+		p.autoscalers = &list
 	}
-	i := slices.IndexFunc(list.Items, func(a autoscalingv2.HorizontalPodAutoscaler) bool {
+	i := slices.IndexFunc(p.autoscalers.Items, func(a autoscalingv2.HorizontalPodAutoscaler) bool {
 		return modelpolicy.Targets(&a.Spec.ScaleTargetRef, &placed.Workload)
 	})
 	if i < 0 {
 		return "", nil
 	}
-	return list.Items[i].Name, nil
+	return p.autoscalers.Items[i].Name, nil
 }
 
 // setScaled sets the condition Scaled of a policy that follows its clusters, and removes it from

@@ -118,14 +118,19 @@ func TestNobodyScalesWhatAnAutoscalerDoes(t *testing.T) {
 	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta("auto"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
 	}}
-	h := newHarness(t, world(stores("a", "b", "c"), these(
-		newPolicy("p", oneEach(berthv1alpha1.ScaleFollowClusters)), newDeployment(1), newReplicaSet("rs1", "1", 1), autoscaler))...)
-	if got := h.replicas(); got != 1 {
-		t.Errorf("%d replicas, want 1", got)
-	}
-	want := "False Autoscaled: Deployment web has 1 replicas and its clusters want 3: HorizontalPodAutoscaler auto sets it"
-	if got := h.condition(berthv1alpha1.PolicyScaled); got != want {
-		t.Errorf("Scaled = %q, want %q", got, want)
+	// Three is what the clusters want.
+	for has, want := range map[int32]string{
+		1: "False Autoscaled: Deployment web has 1 replicas and its clusters want 3: HorizontalPodAutoscaler auto sets it",
+		3: "False Autoscaled: Deployment web has 3 replicas and its clusters want 3: HorizontalPodAutoscaler auto sets it",
+	} {
+		h := newHarness(t, world(stores("a", "b", "c"), these(
+			newPolicy("p", oneEach(berthv1alpha1.ScaleFollowClusters)), newDeployment(has), newReplicaSet("rs1", "1", has), autoscaler))...)
+		if got := h.replicas(); got != has {
+			t.Errorf("%d replicas, want %d", got, has)
+		}
+		if got := h.condition(berthv1alpha1.PolicyScaled); got != want {
+			t.Errorf("Scaled = %q, want %q", got, want)
+		}
 	}
 }
 
