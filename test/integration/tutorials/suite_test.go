@@ -83,9 +83,17 @@ type reader struct {
 // consists of, but for images.
 func newReader(ctx context.Context) *reader {
 	GinkgoHelper()
+	r := newVisitor("--empty")
+	r.release(ctx)
+	return r
+}
+
+// newVisitor starts a playground, which ends with the spec.
+func newVisitor(args ...string) *reader {
+	GinkgoHelper()
 	r := &reader{dir: GinkgoT().TempDir()}
 	state := filepath.Join(GinkgoT().TempDir(), "state")
-	playground := exec.Command(filepath.Join(bin, "berth-playground"), "up", "--empty", "--nodes=2", "--state-dir="+state)
+	playground := exec.Command(filepath.Join(bin, "berth-playground"), append([]string{"up", "--nodes=2", "--state-dir=" + state}, args...)...)
 	said := &output{}
 	playground.Stdout, playground.Stderr = said, said
 	Expect(playground.Start()).To(Succeed())
@@ -98,7 +106,12 @@ func newReader(ctx context.Context) *reader {
 	address := regexp.MustCompile(`export KUBECONFIG=(\S+)`)
 	Eventually(said.String, startTimeout, poll).Should(MatchRegexp(address.String()))
 	r.kubeconfig = address.FindStringSubmatch(said.String())[1]
+	return r
+}
 
+// release lays out what a release consists of, but for images.
+func (r *reader) release(ctx context.Context) {
+	GinkgoHelper()
 	Expect(os.CopyFS(filepath.Join(r.dir, "manifests"), os.DirFS(installation.Path("manifests")))).To(Succeed())
 	dist := filepath.Join(r.dir, "dist")
 	Expect(os.Mkdir(dist, 0o700)).To(Succeed())
@@ -108,7 +121,6 @@ func newReader(ctx context.Context) *reader {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(os.WriteFile(filepath.Join(dist, "berth.yaml"), content, 0o600)).To(Succeed())
 	r.run(ctx, "helm package manifests/charts/berth --version 0.1.0 --app-version v0.1.0 --destination dist")
-	return r
 }
 
 // run runs a script as bash does that ends with the first command that fails, and returns what it

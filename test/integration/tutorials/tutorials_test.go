@@ -102,6 +102,16 @@ var _ = Describe("The tutorial", func() {
 			newReader(ctx).follow(ctx, page("tutorials", name))
 		})
 	}
+	for _, name := range []string{"sites.md", "licences.md", "bundles.md", "applications.md"} {
+		It(name+" does what it says in a playground that has Berth", func(ctx SpecContext) {
+			newVisitor().follow(ctx, page("tutorials", name))
+		})
+	}
+	It("is followed, whichever there is", func() {
+		pages, err := filepath.Glob(installation.Path("docs", "tutorials", "*.md"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(pages).To(HaveLen(6))
+	})
 })
 
 var _ = Describe("The pages about installing", func() {
