@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -73,7 +74,12 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.storm, "storm", time.Minute, "how long a storm is")
 	flags.StringVar(&o.record, "record", "", "folder of the record to add to, and of its page")
 	flags.DurationVar(&o.outage, "outage", time.Minute, "how long no API server is there")
+	flags.SetOutput(io.Discard) // One message says what is wrong.
 	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(os.Stdout)
+			flags.PrintDefaults()
+		}
 		return o, err
 	}
 	if o.pods < fewestPods || o.pods > mostPods || o.duration < 0 || o.storm < shortestStorm || o.outage < 0 || flags.NArg() > 0 {
