@@ -31,9 +31,12 @@ var (
 		{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted},
 		{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[-\w.~+/=]{6,}`), "$1 " + redacted},
 		{regexp.MustCompile(`\beyJ[-\w]+\.[-\w]+\.[-\w]*`), redacted},
-		{regexp.MustCompile(`(?i)([-.\w]*` + telling + `[-\w]*["']?\s*[=:]\s*["']?)([^\s"',;&]+)`), "$1" + redacted},
+		{regexp.MustCompile(`(?i)([-.\w]*` + telling + `[-\w]*["']?\s*[=:]\s*["']?)([^\s"',;&]+)`), "${1}" + redacted},
 	}
 )
+
+// ours matches the keys of annotations that tell something of Berth or of Kubernetes.
+var ours = regexp.MustCompile(`(?:^|[./])(?:berth\.dev|kubernetes\.io|k8s\.io|kubeedge\.io|helm\.sh)/`)
 
 // lastApplied is a copy of an object as kubectl applied it, of which nothing would be taken out.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
@@ -46,9 +49,9 @@ func scrub(text string) string {
 	return text
 }
 
-// redact takes out of a JSON value, in place, what nobody else should see: the data of Secrets, the
-// values of environment variables, what is in fields and flags with telling names, and credentials
-// in texts. References to Secrets by name stay.
+// redact takes out of a JSON value, in place, what nobody else should see: the data of Secrets and
+// ConfigMaps, the values of environment variables and of annotations of others, what is in fields
+// and flags with telling names, and credentials in texts. References to Secrets by name stay.
 func redact(value any) {
 	switch v := value.(type) {
 	case []any:
@@ -71,13 +74,12 @@ func redact(value any) {
 func redactMap(fields map[string]any) {
 	delete(fields, "managedFields")
 	delete(fields, lastApplied)
-	if fields["kind"] == "Secret" {
-		for _, key := range []string{"data", "stringData"} {
-			if fields[key] != nil {
-				fields[key] = redacted
-			}
+	if kind := fields["kind"]; kind == "Secret" || kind == "ConfigMap" {
+		for _, key := range []string{"data", "stringData", "binaryData"} {
+			redactAll(fields[key], func(string) bool { return true })
 		}
 	}
+	redactAll(fields["annotations"], func(key string) bool { return !ours.MatchString(key) })
 	for key, value := range fields {
 		text, isText := value.(string)
 		switch {
@@ -89,6 +91,16 @@ func redactMap(fields map[string]any) {
 			redactEnvironment(value)
 		}
 		redact(fields[key])
+	}
+}
+
+// redactAll takes out the values of the keys.
+func redactAll(value any, which func(key string) bool) {
+	fields, _ := value.(map[string]any)
+	for key := range fields {
+		if which(key) {
+			fields[key] = redacted
+		}
 	}
 }
 

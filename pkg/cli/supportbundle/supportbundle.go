@@ -25,8 +25,9 @@ const (
 It holds the objects of Berth's kinds; the Deployments, pods, leases, events and configuration of the namespace berth-system,
 with the last lines of the logs; nodes; and the admission policies and permissions of Berth. Nothing is changed.
 
-No Secret is read. Environment variables, what looks like credentials in URLs, flags, fields, texts and logs, and the data
-of Secrets that stand in Applications are taken out. Names of your objects, labels and annotations stay: look into the archive before you send it.
+No Secret is read. Environment variables, annotations that are neither Berth's nor Kubernetes', what looks like credentials in URLs,
+flags, fields, texts and logs, and the data of Secrets and ConfigMaps that stand in Applications are taken out. Names of your objects and
+labels stay: look into the archive before you send it.
 
 What cannot be read is listed with the reason, and left out.`
 

@@ -67,6 +67,7 @@ func world(t *testing.T) *clitest.World {
 	w.Cluster("beijing", 1)
 	app := &berthv1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: map[string]string{
 		"kubectl.kubernetes.io/last-applied-configuration": `{"stringData":{"key":"hunter2"}}`, "my.example.com/token": "hunter2",
+		"my.example.com/note": "hunter2", "berth.dev/migration": "kept-of-berth",
 	}}}
 	for _, manifest := range []string{
 		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"stringData":{"x":"hunter2"},"data":{"y":"hunter2"}}`,
@@ -79,7 +80,9 @@ func world(t *testing.T) *clitest.World {
 			"app.properties":"a=b\ndb.password=hunter2\nsecret_key: 'hunter2'\n",
 			"key.pem":"-----BEGIN EC PRIVATE KEY-----\nhunter2\n-----END EC PRIVATE KEY-----\n",
 			"kubeconfig":"users:\n- user:\n    client-key-data: hunter2\n    token: hunter2\n",
-			"jwt":"eyJhbGciOiJub25lIn0.hunter2.hunter2"}}`,
+			"jwt":"eyJhbGciOiJub25lIn0.hunter2.hunter2","plain":"hunter2"},"binaryData":{"x":"hunter2"}}`,
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"noted","annotations":{"a":"hunter2"}},
+			"spec":{"template":{"metadata":{"annotations":{"b":"hunter2","app.kubernetes.io/c":"kept-of-kubernetes"}}}}}`,
 	} {
 		app.Spec.Manifests = append(app.Spec.Manifests, berthv1alpha1.Manifest{RawExtension: runtime.RawExtension{Raw: []byte(manifest)}})
 	}
@@ -119,7 +122,7 @@ func TestWhatIsInIt(t *testing.T) {
 	for name, want := range map[string]string{
 		"versions.yaml":                  "goVersion",
 		"objects/Cluster.yaml":           "name: beijing",
-		"objects/Application.yaml":       "name: web",
+		"objects/Application.yaml":       "kept-of-berth",
 		"system/deployments.yaml":        `value: "200"`,
 		"system/pods.yaml":               "name: berth-scheduler-0",
 		"system/nodes.yaml":              "name: beijing-0",
@@ -128,6 +131,16 @@ func TestWhatIsInIt(t *testing.T) {
 	} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s has no %q:\n%s", name, want, files[name])
+		}
+	}
+}
+
+// TestWhatIsTakenOutLeavesAMark holds that a reader sees where something was.
+func TestWhatIsTakenOutLeavesAMark(t *testing.T) {
+	_, files := bundle(t, world(t))
+	for _, want := range []string{"--token=REDACTED", "a: REDACTED", "kept-of-kubernetes", "plain: REDACTED"} {
+		if !strings.Contains(files["objects/Application.yaml"], want) {
+			t.Errorf("no %q in\n%s", want, files["objects/Application.yaml"])
 		}
 	}
 }
