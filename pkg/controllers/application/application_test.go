@@ -5,6 +5,7 @@ package application_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -309,21 +310,31 @@ func TestManifestsThatCannotBeCarriedOut(t *testing.T) {
 }
 
 func TestAManifestThatTheAPIServerRefuses(t *testing.T) {
-	w := newWorld(t, cluster("berlin", 0.5), newApplication(configMap+"---\n"+deployment))
-	w.refuse = func(kind, name string) error {
-		if kind == "ConfigMap" {
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, name, errors.New("no"))
-		}
-		return nil
+	const unfit = "failed to create typed patch object (shop/settings; /v1, Kind=ConfigMap): .typo: field not declared in schema"
+	webhook := errors.New(`failed calling webhook "a.example.com": connection refused`)
+	for want, refusal := range map[string]error{
+		`configmaps "settings" is forbidden`: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "settings", errors.New("no")),
+		unfit:                                &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusInternalServerError, Message: unfit}},
+		"Internal error occurred: failed calling webhook": apierrors.NewInternalError(webhook),
+	} {
+		t.Run(want, func(t *testing.T) {
+			w := newWorld(t, cluster("berlin", 0.5), newApplication(configMap+"---\n"+deployment))
+			w.refuse = func(kind, _ string) error {
+				if kind == "ConfigMap" {
+					return refusal
+				}
+				return nil
+			}
+			w.passes()
+			if got := w.condition("Ready"); !strings.HasPrefix(got, "False ManifestRefused: configmap settings: "+want) {
+				t.Errorf("Ready is %s", got)
+			}
+			w.deployment() // The others are made all the same.
+			w.refuse = nil
+			w.passes()
+			w.must(w.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "settings"}, &corev1.ConfigMap{}))
+		})
 	}
-	w.passes()
-	if got := w.condition("Ready"); !strings.HasPrefix(got, "False ManifestRefused: configmap settings: configmaps \"settings\" is forbidden") {
-		t.Errorf("Ready is %s", got)
-	}
-	w.deployment() // The others are made all the same.
-	w.refuse = nil
-	w.passes()
-	w.must(w.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "settings"}, &corev1.ConfigMap{}))
 }
 
 func TestWhatBelongsToOthersIsLeftAlone(t *testing.T) {

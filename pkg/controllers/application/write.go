@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -149,10 +151,19 @@ func (w *writer) refused(o *object, err error) error {
 	case err == nil, apierrors.IsConflict(err):
 		return err
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err),
-		apierrors.IsRequestEntityTooLargeError(err), apierrors.IsMethodNotSupported(err):
+		apierrors.IsRequestEntityTooLargeError(err), apierrors.IsMethodNotSupported(err), unfit(err):
 		return &refusal{what: o.String(), err: err}
 	}
 	return fmt.Errorf("writing %s: %w", o, err)
+}
+
+// unfit reports whether an object is refused because its fields are not those of its kind, or
+// because a webhook that has to be asked does not answer. The API server calls both errors of its
+// own.
+func unfit(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError &&
+		(strings.Contains(err.Error(), "failed to create typed patch object") || strings.Contains(err.Error(), "failed calling webhook"))
 }
 
 // prune deletes the objects and policies that are not in the spec any more.

@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -92,6 +93,10 @@ var _ = Describe("Bad input", func() {
 		"scheduler": {func(spec *berthv1alpha1.ApplicationSpec) {
 			editFront(spec, func(d *appsv1.DeploymentSpec) { d.Template.Spec.SchedulerName = "default-scheduler" })
 		}, `Ready False InvalidManifests: manifests[0]: deployment scheduler: its pods ask for scheduler "default-scheduler"`},
+		"typo": {func(spec *berthv1alpha1.ApplicationSpec) {
+			raw := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"typo"},"dat":{}}`
+			spec.Manifests = append(spec.Manifests, berthv1alpha1.Manifest{RawExtension: runtime.RawExtension{Raw: []byte(raw)}})
+		}, "Ready False ManifestRefused: configmap typo: failed to create typed patch object"},
 		"constraint": {func(spec *berthv1alpha1.ApplicationSpec) {
 			spec.Constraints.ClusterMetrics = []string{"there-is-no-such-metric < 5"}
 		}, "Scheduled False NoClusterMatches: "},
