@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -188,7 +190,31 @@ func (p *parser) readPods(o *object, kind schema.GroupKind) error {
 	if err := unstructured.SetNestedField(o.Object, o.policy, append(annotations, berthv1alpha1.PolicyAnnotation)...); err != nil {
 		return fmt.Errorf("%s: the annotations of its pods cannot be read", o)
 	}
+	if err := o.checkPod(); err != nil {
+		return err
+	}
 	return o.readReplicas(kind)
+}
+
+// checkPod returns what is wrong with the template of an object.
+func (o *object) checkPod() error {
+	switch pod, err := o.pod(); {
+	case err != nil:
+		return fmt.Errorf("%s: the template of its pods cannot be read: %w", o, err)
+	case pod.Spec.NodeName != "":
+		return fmt.Errorf("%s: its pods ask for node %.63q, and the Application places them", o, pod.Spec.NodeName)
+	}
+	return nil
+}
+
+// pod returns a pod with what the template of an object says.
+func (o *object) pod() (*corev1.Pod, error) {
+	content := o.Object
+	if len(o.template) > 0 {
+		content, _, _ = unstructured.NestedMap(o.Object, o.template...)
+	}
+	pod := &corev1.Pod{}
+	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(content, pod)
 }
 
 // templateOf returns where the metadata and the spec of the pods lie.

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,8 +41,6 @@ func (r *Reconciler) needs(ctx context.Context, p *pass, objects []*object, seen
 		switch {
 		case err != nil:
 			return nil, err
-		case sample == nil:
-			n.refused = "the template of its pods cannot be read"
 		default:
 			if n.sample, err = r.Adviser.Admit(ctx, sample); ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -73,24 +70,16 @@ func (o *object) wants(app *berthv1alpha1.Application, seen *observed) int64 {
 	return 1
 }
 
-// sample returns a pod as an object makes them, that no policy places; nil if its template cannot
-// be read.
+// sample returns a pod as an object makes them, that no policy places.
 func (r *Reconciler) sample(ctx context.Context, app *berthv1alpha1.Application, o *object, objects []*object) (*corev1.Pod, error) {
-	content := map[string]any{}
-	if template, found, err := unstructured.NestedMap(o.Object, o.template...); found && err == nil {
-		content = template
-	} else if len(o.template) == 0 {
-		content = o.Object
-	}
-	sample := &corev1.Pod{}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, sample) != nil {
-		return nil, nil //nolint:nilnil,nilerr // the caller says so for all clusters
+	sample, err := o.pod()
+	if err != nil {
+		return nil, fmt.Errorf("reading the template of the pods of %s: %w", o, err)
 	}
 	sample.ObjectMeta = metav1.ObjectMeta{
 		Namespace: app.Namespace, Name: o.GetName(), UID: app.UID + types.UID("-"+o.policy), Labels: sample.Labels,
 		Annotations: workload.SampleAnnotations(sample.Annotations),
 	}
-	sample.Spec.NodeName = ""
 	var failure error
 	sample.Spec.Volumes = slices.DeleteFunc(sample.Spec.Volumes, func(v corev1.Volume) bool {
 		unmade, err := r.unmade(ctx, app, v.PersistentVolumeClaim, objects)
