@@ -97,19 +97,21 @@ func (c *command) run(ctx context.Context) error {
 	c.actions = []action{}
 	err = c.purge(ctx)
 	// What was done is told whatever came then.
-	if printErr := c.format.Print(c.streams.Out, c.actions, c.write); printErr != nil {
+	write := func(w io.Writer) error { return c.write(w, err == nil) }
+	if printErr := c.format.Print(c.streams.Out, c.actions, write); printErr != nil {
 		return printErr
 	}
 	return err
 }
 
-func (c *command) write(w io.Writer) error {
+// write lists what was done. Whole is set if all was looked at.
+func (c *command) write(w io.Writer, whole bool) error {
 	for _, a := range c.actions {
 		if _, err := fmt.Fprintf(w, "%s: %s\n", a.Object, a.Done); err != nil {
 			return err
 		}
 	}
-	if len(c.actions) == 0 {
+	if whole && len(c.actions) == 0 {
 		_, err := fmt.Fprintln(w, "Berth has left nothing")
 		return err
 	}

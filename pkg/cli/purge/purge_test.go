@@ -152,6 +152,18 @@ func TestAGuardThatIsRemembered(t *testing.T) {
 	}
 }
 
+// TestNothingIsSaidOfWhatMayNotBeRead holds that nobody believes a cluster to be clean that he may
+// not look into.
+func TestNothingIsSaidOfWhatMayNotBeRead(t *testing.T) {
+	w := installed(t)
+	options := w.Options()
+	w.Clients.Berth.PrependReactor("list", "applications", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "applications"}, "", nil)
+	})
+	// A command that has failed has printed nothing.
+	clitest.Run(t.Context(), options, "purge").CheckFailed(t, "listing objects of kind Application: not allowed")
+}
+
 // TestFinalizersThatComeBack stands for a controller manager that has not ended yet.
 func TestFinalizersThatComeBack(t *testing.T) {
 	w := installed(t)
