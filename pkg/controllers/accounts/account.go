@@ -43,8 +43,8 @@ func (a *Account) Explain(err error) error {
 		return refusal
 	case denial.User == rights.Username(a.Namespace, a.Name):
 		return &Refusal{Text: fmt.Sprintf("ServiceAccount %s may not %s %s in namespace %s: "+
-			"%q gives it the rights of the ClusterRole %s", a.Name, denial.Verb, denial.Resource, a.Namespace, command,
-			rights.WriterRole), err: err}
+			"%q gives it the rights of the ClusterRole %s, a Role of the namespace any others",
+			a.Name, denial.Verb, denial.Resource, a.Namespace, command, rights.WriterRole), err: err}
 	}
 	return err
 }

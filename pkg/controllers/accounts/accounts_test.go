@@ -137,7 +137,10 @@ func TestExplain(t *testing.T) {
 		},
 		"the account may not": {
 			refuse: denied("system:serviceaccount:team:ci", "patch", "deployments"),
-			want:   []string{"ServiceAccount ci", "patch", "deployments.apps", `"berthctl allow namespace team --service-account ci"`},
+			want: []string{
+				"ServiceAccount ci", "patch", "deployments.apps", `"berthctl allow namespace team --service-account ci"`,
+				"a Role of the namespace any others",
+			},
 		},
 		"somebody else may not": {refuse: denied("somebody", "patch", "deployments")},
 		"a quota":               {refuse: "exceeded quota"},
