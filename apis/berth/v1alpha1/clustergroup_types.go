@@ -135,6 +135,7 @@ type ClusterWeights struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
 	LabelKey string `json:"labelKey,omitempty"`
 }
 
@@ -172,6 +173,7 @@ type SpreadConstraint struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
 	LabelKey string `json:"labelKey,omitempty"`
 
 	// minGroups is how many different values there are to be among the clusters with replicas.
