@@ -5,6 +5,7 @@ package admission_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -25,7 +26,11 @@ func try(ctx context.Context, kind, spec string) error {
 		"apiVersion": berthv1alpha1.SchemeGroupVersion.String(), "kind": kind,
 		"metadata": map[string]any{"name": "example"}, "spec": fields,
 	}}
-	resource := objects.Resource(berthv1alpha1.SchemeGroupVersion.WithResource(strings.ToLower(kind) + "s"))
+	plural := strings.TrimSuffix(strings.ToLower(kind)+"s", "ys")
+	if strings.HasSuffix(kind, "y") {
+		plural += "ies"
+	}
+	resource := objects.Resource(berthv1alpha1.SchemeGroupVersion.WithResource(plural))
 	if kind == "Cluster" || kind == "GlobalCloud" {
 		_, err := resource.Create(ctx, object, dryRun)
 		return err
@@ -37,6 +42,16 @@ func try(ctx context.Context, kind, spec string) error {
 // config returns a manifest of so many bytes.
 func config(size int) string {
 	return `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {any: ` + strings.Repeat("a", size) + `}}`
+}
+
+// manyGroups are groups with selectors of some length.
+func manyGroups(n int) string {
+	groups := make([]string, n)
+	for i := range groups {
+		groups[i] = fmt.Sprintf(`{name: g%d, clusterSelector: {matchLabels: {a: b, c: d, e: f, g: h}, matchExpressions: [
+			{key: i, operator: In, values: [`+strings.Repeat("k, ", 50)+`l]}, {key: m, operator: Exists}]}}`, i)
+	}
+	return strings.Join(groups, ", ")
 }
 
 var _ = Describe("A spec", func() {
@@ -64,6 +79,36 @@ var _ = Describe("A spec", func() {
 			`{masterCount: 1, nodeCount: 3, metrics: [{name: load-1, weight: 1}, {name: load-1, weight: 1}]}`, twice),
 	)
 
+	// groups is a policy whose second group has a selector.
+	groups := func(selector string) string {
+		return `{resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}], placement: {clusterGroups: [{name: a, clusterNames: [a]},
+			{name: b, clusterSelector: ` + selector + `}]}}`
+	}
+	const second = "spec.placement.clusterGroups[1].clusterSelector."
+
+	DescribeTable("is refused where a selector can select nothing ever", func(ctx SpecContext, kind, spec, why string) {
+		Eventually(try).WithContext(ctx).WithArguments(kind, spec).WithTimeout(timeout).WithPolling(poll).Should(refused(why))
+	},
+		Entry("by its key", "PropagationPolicy", groups(`{matchLabels: {tier: store, "a b": c}}`),
+			second+`matchLabels.a b: Invalid value: "a b" can be the key of no label`),
+		Entry("by its value", "PropagationPolicy", groups(`{matchLabels: {city: São Paulo}}`),
+			second+`matchLabels.city: Invalid value: "São Paulo" can be the value of no label`),
+		Entry("by the key of an expression", "PropagationPolicy", groups(`{matchExpressions: [{key: a, operator: Exists}, {key: /b, operator: Exists}]}`),
+			second+`matchExpressions[1]: Invalid value: "/b" can be the key of no label`),
+		Entry("by a value of an expression", "PropagationPolicy", groups(`{matchExpressions: [{key: a, operator: In, values: [b, "-c"]}]}`),
+			second+`matchExpressions[0]: Invalid value: "-c" can be the value of no label`),
+		Entry("by an operator", "PropagationPolicy", groups(`{matchExpressions: [{key: a, operator: Near, values: [b]}]}`),
+			second+`matchExpressions[0].operator: Unsupported value: "Near"`),
+		Entry("because it has no values", "PropagationPolicy", groups(`{matchExpressions: [{key: a, operator: NotIn}]}`),
+			second+`matchExpressions[0].values: Invalid value: In and NotIn need values`),
+		Entry("because it has values", "PropagationPolicy", groups(`{matchExpressions: [{key: a, operator: Exists, values: [b]}]}`),
+			second+`matchExpressions[0].values: Invalid value: In and NotIn need values`),
+		Entry("of workloads", "PropagationPolicy", `{resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, labelSelector: {matchLabels: {"": x}}}],
+			placement: {clusterGroups: [{name: a, clusterNames: [a]}]}}`, `spec.resourceSelectors[0].labelSelector.matchLabels.: Invalid value: "" can be`),
+		Entry("of a Subscription", "Subscription", `{feeds: [{apiVersion: apps/v1, kind: Deployment, name: a}], schedulingStrategy: Replication,
+			subscribers: [{clusterAffinity: {matchLabels: {"a b": c}}}]}`, `spec.subscribers[0].clusterAffinity.matchLabels.a b: Invalid value`),
+	)
+
 	DescribeTable("is accepted", func(ctx SpecContext, kind, spec string) {
 		Expect(try(ctx, kind, spec)).To(Succeed())
 	},
@@ -71,5 +116,10 @@ var _ = Describe("A spec", func() {
 		Entry("with metrics of the same name in several namespaces", "Cluster",
 			`metrics: [{name: load, weight: 1}, {name: load, namespace: a, weight: 1}, {name: load, namespace: b, weight: 1}]`),
 		Entry("with nothing at all", "Cluster", `{}`),
+		Entry("with any selector that can select", "PropagationPolicy", groups(`{matchLabels: {later: "", example.com/a: A_b.c},
+			matchExpressions: [{key: region.region, operator: In, values: [a, ""]}, {key: b, operator: DoesNotExist}]}`)),
+		Entry("with a selector of all", "PropagationPolicy", groups(`{}`)),
+		Entry("with as many groups as can be", "PropagationPolicy", `{resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}],
+			placement: {clusterGroups: [`+manyGroups(100)+`]}}`),
 	)
 })
