@@ -173,7 +173,7 @@ func onlyHere(next http.Handler) http.Handler {
 			host = strings.Trim(r.Host, "[]")
 		}
 		ip, err := netip.ParseAddr(host)
-		if (err != nil || !ip.IsLoopback()) && host != "localhost" {
+		if (err != nil || !ip.IsLoopback()) && !strings.EqualFold(host, "localhost") {
 			http.Error(w, "this address is served to this machine only", http.StatusForbidden)
 			return
 		}

@@ -71,7 +71,8 @@ func TestUI(t *testing.T) {
 		t.Errorf("the root: status %d", status)
 	}
 	for host, want := range map[string]int{
-		"localhost:" + u.Port(): http.StatusOK, "[::1]:" + u.Port(): http.StatusOK, "[::1]": http.StatusOK, "evil.example": http.StatusForbidden,
+		"localhost:" + u.Port(): http.StatusOK, "LocalHost": http.StatusOK, "[::1]:" + u.Port(): http.StatusOK,
+		"[::1]": http.StatusOK, "evil.example": http.StatusForbidden,
 		"evil.example:" + u.Port(): http.StatusForbidden, "127.0.0.1.evil.example": http.StatusForbidden, "10.0.0.1": http.StatusForbidden,
 	} {
 		status, body := get(t, address, host)
