@@ -111,12 +111,12 @@ func newYear(tb testing.TB, seed uint64, apps, clusters int) *year {
 	for _, m := range weights {
 		y.often(3*day, func() { y.outage(m.Name) })
 	}
-	fleetwide := time.Duration(clusters)
+	of := func(hours int) time.Duration { return time.Duration(clusters*hours) * time.Hour }
 	for _, p := range y.clusters {
-		y.often(fleetwide*32*time.Hour, func() { y.counts.Deaths += y.die(p, y.between(2*time.Minute, 12*time.Hour)) })
-		y.often(fleetwide*32*time.Hour, func() { y.drain(p) })
-		y.often(fleetwide*8*time.Hour, func() { y.turn(&p.crashes, 5*time.Minute, 3*time.Hour) })
-		y.often(fleetwide*8*time.Hour, func() { y.turn(&p.refuses, 5*time.Minute, 2*time.Hour) })
+		y.often(of(32), func() { y.counts.Deaths += y.die(p, y.between(2*time.Minute, 12*time.Hour)) })
+		y.often(of(32), func() { y.drain(p) })
+		y.often(of(8), func() { y.turn(&p.crashes, 5*time.Minute, 3*time.Hour) })
+		y.often(of(8), func() { y.turn(&p.refuses, 5*time.Minute, 2*time.Hour) })
 	}
 	for _, a := range y.apps {
 		y.often(30*day, func() { y.turn(&a.quota, 5*time.Minute, time.Hour) })

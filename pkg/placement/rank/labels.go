@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/utils/ptr"
-
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
@@ -26,17 +24,19 @@ var fields = []field{
 	{"geoLocation.country", func(p *berthv1alpha1.ClusterProfile) string { return geo(p).Country }},
 	{"region.region", func(p *berthv1alpha1.ClusterProfile) string { return region(p).Region }},
 	{"region.availabilityZone", func(p *berthv1alpha1.ClusterProfile) string { return region(p).AvailabilityZone }},
-	{"operator.operator", func(p *berthv1alpha1.ClusterProfile) string {
-		return ptr.Deref(p.Operator, berthv1alpha1.Operator{}).Operator
-	}},
+	{"operator.operator", func(p *berthv1alpha1.ClusterProfile) string { return given(p.Operator).Operator }},
 }
 
-func geo(p *berthv1alpha1.ClusterProfile) berthv1alpha1.GeoLocation {
-	return ptr.Deref(p.GeoLocation, berthv1alpha1.GeoLocation{})
-}
+func geo(p *berthv1alpha1.ClusterProfile) berthv1alpha1.GeoLocation { return given(p.GeoLocation) }
 
-func region(p *berthv1alpha1.ClusterProfile) berthv1alpha1.Region {
-	return ptr.Deref(p.Region, berthv1alpha1.Region{})
+func region(p *berthv1alpha1.ClusterProfile) berthv1alpha1.Region { return given(p.Region) }
+
+// given returns what there is, and the zero value for nothing.
+func given[T any](part *T) (is T) {
+	if part != nil {
+		is = *part
+	}
+	return is
 }
 
 // IsField reports whether LabelsOf has a field of the spec under this name.
