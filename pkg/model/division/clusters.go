@@ -46,6 +46,7 @@ func Select(spec *berthv1alpha1.SubscriptionSpec, snapshot *topology.Snapshot) (
 		if selected[i] && c.Object.DeletionTimestamp == nil && !c.Object.Spec.Drain {
 			clusters = append(clusters, bundle.SelectedCluster{
 				Name: c.Object.Name, Labels: sets[i], Weight: weights[i], Preference: preference(c.Object), Open: c.TakesPods(),
+				Cordoned: c.Object.Spec.Unschedulable,
 			})
 		}
 	}

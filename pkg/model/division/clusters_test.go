@@ -75,21 +75,21 @@ func TestSelect(t *testing.T) {
 		"no subscribers": {},
 		"all that are to stay": {
 			spec: berthv1alpha1.SubscriptionSpec{Subscribers: []berthv1alpha1.Subscriber{inTier("", 2)}},
-			want: []bundle.SelectedCluster{{Name: "a", Weight: 2, Open: true}, {Name: "b", Weight: 2, Open: true}, {Name: "c", Weight: 2}},
+			want: []bundle.SelectedCluster{{Name: "a", Weight: 2, Open: true}, {Name: "b", Weight: 2, Open: true}, {Name: "c", Weight: 2, Cordoned: true}},
 		},
 		"those of a tier, and weights add up": {
 			spec: berthv1alpha1.SubscriptionSpec{Subscribers: []berthv1alpha1.Subscriber{inTier("store", 2), inTier("store", 3)}},
-			want: []bundle.SelectedCluster{{Name: "a", Weight: 5, Open: true}, {Name: "c", Weight: 5}},
+			want: []bundle.SelectedCluster{{Name: "a", Weight: 5, Open: true}, {Name: "c", Weight: 5, Cordoned: true}},
 		},
 		"preferred ones": {
 			spec: berthv1alpha1.SubscriptionSpec{Subscribers: []berthv1alpha1.Subscriber{inTier("", 0)}, DividingScheduling: preferring("cloud", "store")},
-			want: []bundle.SelectedCluster{{Name: "a", Preference: 9, Open: true}, {Name: "b", Preference: 10, Open: true}, {Name: "c", Preference: 9}},
+			want: []bundle.SelectedCluster{{Name: "a", Preference: 9, Open: true}, {Name: "b", Preference: 10, Open: true}, {Name: "c", Preference: 9, Cordoned: true}},
 		},
 		"by subgroups, of which one takes all": {
 			spec: berthv1alpha1.SubscriptionSpec{SchedulingBySubGroup: new(true), Subscribers: []berthv1alpha1.Subscriber{
 				{ClusterAffinity: inTier("store", 0).ClusterAffinity, SubGroupStrategy: &berthv1alpha1.SubGroupStrategy{MinClusters: 2}}, inTier("cloud", 0),
 			}},
-			want:       []bundle.SelectedCluster{{Name: "a", Open: true}, {Name: "b", Open: true}, {Name: "c"}},
+			want:       []bundle.SelectedCluster{{Name: "a", Open: true}, {Name: "b", Open: true}, {Name: "c", Cordoned: true}},
 			wantGroups: []int{2, 0},
 		},
 		"a strategy of subgroups that is not asked for": {

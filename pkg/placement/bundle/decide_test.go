@@ -97,6 +97,20 @@ func TestDecide(t *testing.T) {
 		"by weight, whatever there is room for": {
 			replicas{}, []bundle.Subscription{with(spread(ab, 5), strategy(divide.Static))}, []string{"a=3 b=2"},
 		},
+		"by weight, where nobody runs in a cluster that is cordoned": {
+			replicas{}, []bundle.Subscription{with(spread(clusters("a", "b"), 5), strategy(divide.Static), cordoned("a"))}, []string{"b=5"},
+		},
+		"by weight, where some run in a cluster that is cordoned": {
+			replicas{}, []bundle.Subscription{with(spread(clusters("a", "b"), 5), strategy(divide.Static), cordoned("a"), bound(replicas{"a": 1, "b": 2}))},
+			[]string{"a=1 b=4"},
+		},
+		"by weight, where more than their share run in a cluster that is cordoned": {
+			replicas{}, []bundle.Subscription{with(spread(clusters("a", "b"), 5), strategy(divide.Static), cordoned("b"), bound(replicas{"a": 1, "b": 4}))},
+			[]string{"a=3 b=2"},
+		},
+		"by weight, where all clusters are cordoned": {
+			replicas{}, []bundle.Subscription{with(spread(clusters("a", "b"), 5), strategy(divide.Static), cordoned("a", "b"))}, []string{"a=3 b=2"},
+		},
 		"by weight, while nothing has one": {
 			replicas{}, []bundle.Subscription{with(spread(ab, 5), strategy(divide.Static), recorded(replicas{"a": 4, "b": 1}),
 				func(s *bundle.Subscription) { s.Clusters = []bundle.SelectedCluster{{Name: "a"}, {Name: "b"}} })}, []string{"a=4 b=1"},

@@ -61,6 +61,10 @@ type SelectedCluster struct {
 	// Open reports that the cluster takes pods.
 	Open bool
 
+	// Cordoned reports that the cluster is to take no pods, whether it could or not. What runs there
+	// stays.
+	Cordoned bool
+
 	// Away reports that the cluster is offline, and Left that it was so for too long and, unless it
 	// is Away, is not trusted again yet. Away and not Left it keeps its shares, whether their pods
 	// exist or not; Left it has none as long as there is another one. Both are false for what says

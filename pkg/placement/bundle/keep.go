@@ -33,7 +33,8 @@ func (p *planner) keep(i int) (err error) {
 	return err
 }
 
-// keepStatic divides a feed by weight: that depends on nothing that was before.
+// keepStatic divides a feed by weight: that depends on nothing that was before, but for clusters
+// that are cordoned, which keep what runs there of their shares while the others have the rest.
 func (p *planner) keepStatic(i int) error {
 	feed, division := &p.Feeds[i], &p.result.Feeds[i]
 	if p.result.Problem != nil {
@@ -47,10 +48,35 @@ func (p *planner) keepStatic(i int) error {
 	if err := division.divide(divide.Load{Strategy: divide.Static, Replicas: *feed.Wanted}, clusters); err != nil {
 		return err
 	}
+	if err := p.passOn(i, clusters); err != nil {
+		return err
+	}
 	if p.result.Admission == Kept {
 		division.Lacking = p.fill(i)
 	}
 	return nil
+}
+
+// passOn gives the shares of clusters that are cordoned to others, as far as they do not run.
+// Where there are no others they wait.
+func (p *planner) passOn(i int, clusters []divide.Target) error {
+	feed, division := &p.Feeds[i], &p.result.Feeds[i]
+	stays := map[string]int64{}
+	var others []divide.Target
+	weighted := false
+	for i, c := range p.result.Clusters {
+		if !c.Cordoned {
+			others, weighted = append(others, clusters[i]), weighted || c.Weight > 0
+		} else if n := min(division.Shares[c.Name], feed.Bound[c.Name]); n > 0 {
+			stays[c.Name] = n
+		}
+	}
+	if len(others) == len(clusters) || !weighted {
+		return nil
+	}
+	err := division.divide(divide.Load{Strategy: divide.Static, Replicas: *feed.Wanted - Sum(stays)}, others)
+	maps.Copy(division.Shares, stays)
+	return err
 }
 
 // fill reserves room for all that has a share, a pod and no node, and returns how many replicas

@@ -20,6 +20,10 @@ func offline(names ...string) func(*bundle.Subscription) {
 	return change(names, func(c *bundle.SelectedCluster) { c.Open, c.Away = false, true })
 }
 
+func cordoned(names ...string) func(*bundle.Subscription) {
+	return change(names, func(c *bundle.SelectedCluster) { c.Open, c.Cordoned = false, true })
+}
+
 func left(names ...string) func(*bundle.Subscription) {
 	return change(names, func(c *bundle.SelectedCluster) { c.Open, c.Away, c.Left = false, true, true })
 }
