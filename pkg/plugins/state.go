@@ -82,6 +82,7 @@ type base struct {
 	view      *view.View
 	ledger    *ledger.Ledger
 	podSynced cache.InformerSynced
+	elsewhere *view.Elsewhere
 }
 
 // NewState returns the state of one scheduler process. The fence guards what only the leader may
@@ -116,7 +117,7 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	s.groups = &nodegrouppolicy.Shared{
 		Clock: s.Clock, Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations,
 		Retries: s.retries, Seed: s.seed, Late: s.late, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.Clock),
-		Pod: base.owners.Pod,
+		Pod: base.owners.Pod, Elsewhere: base.elsewhere,
 	}
 	return s.groups, nil
 }
@@ -204,7 +205,6 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 		s.client = client
 	}
 	factory := handle.SharedInformerFactory()
-	// The factory trims its pods itself.
 	trim.Informer(factory.Core().V1().Nodes().Informer())
 	further, err := s.lookUpOwners(handle)
 	if err != nil {
@@ -214,17 +214,19 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	pods, err := factory.Core().V1().Pods().Informer().AddEventHandler(s.forgetter())
+	elsewhere := view.NewElsewhere(s.Clock)
+	pods, err := factory.Core().V1().Pods().Informer().AddEventHandler(s.forgetter(elsewhere))
 	if err != nil {
 		return nil, fmt.Errorf("watching pods: %w", err)
 	}
+	trim.InformerAndHear(factory.Core().V1().Pods().Informer(), s.hearer(elsewhere, ownership))
 	holdings := ledger.New(s.pending, ownership)
 	holdings.Self = s.homes.name
 	if err := s.indexGrantees(factory); err != nil {
 		return nil, err
 	}
 	s.base = &base{
-		handle: handle, owners: ownership, ledger: holdings, podSynced: pods.HasSynced,
+		handle: handle, owners: ownership, ledger: holdings, podSynced: pods.HasSynced, elsewhere: elsewhere,
 		view: view.New(s.reservations, ownership, holdings),
 	}
 	return s.base, nil
@@ -260,15 +262,25 @@ func (s *State) Annotations(pod *corev1.Pod, node string) map[string]string {
 	return seat
 }
 
+// Contested reports whether the seat that the pod was given is another pod's by now.
+func (s *State) Contested(pod *corev1.Pod) bool {
+	seat, chosen := s.reservations.Chosen(pod.UID)
+	return chosen && s.known().elsewhere.Taken(pod.UID, seat)
+}
+
+// known returns the base, nil while there is none.
+func (s *State) known() *base {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.base
+}
+
 // Pod returns the newest copy of a pod that the informer has, nil if it has none.
 func (s *State) Pod(namespace, name string) *corev1.Pod {
-	s.mu.Lock()
-	base := s.base
-	s.mu.Unlock()
-	if base == nil {
-		return nil
+	if base := s.known(); base != nil {
+		return base.owners.Pod(namespace, name)
 	}
-	return base.owners.Pod(namespace, name)
+	return nil
 }
 
 // Run watches what users define until the context ends. It must be called after the scheduler has

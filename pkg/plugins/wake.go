@@ -21,6 +21,8 @@ import (
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
 // wakeConcerned wakes the pods that a change of Clusters or policies may concern.
@@ -104,7 +106,7 @@ func (s *State) wake(pods []*corev1.Pod) {
 
 // forgetter drops what is remembered of pods once their stamp tells it, or when they are gone. The
 // first update with the stamp does not count: the scheduler's own cache may not have seen it yet.
-func (s *State) forgetter() cache.ResourceEventHandler {
+func (s *State) forgetter(elsewhere *view.Elsewhere) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(oldObj, newObj any) {
 			before, okBefore := oldObj.(*corev1.Pod)
@@ -130,6 +132,7 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 			}
 			if pod, ok := object.(*corev1.Pod); ok {
 				s.reservations.Drop(pod.UID)
+				elsewhere.Drop(pod.UID)
 				s.retries.Drop(pod.UID)
 				s.pending.Drop(pod.UID)
 				s.waitsNoLonger(pod.UID)
@@ -141,6 +144,25 @@ func (s *State) forgetter() cache.ResourceEventHandler {
 				}
 			}
 		},
+	}
+}
+
+// hearer notes the seats that others give to bound pods, as soon as the informer receives those. It
+// may read what the informer stores, and ask it nothing else: it is called under its lock.
+func (s *State) hearer(elsewhere *view.Elsewhere, known ledger.PodGetter) func(object any) {
+	return func(object any) {
+		pod, ok := object.(*corev1.Pod)
+		if !ok || pod.Spec.NodeName == "" {
+			return
+		}
+		if own, reserved := s.reservations.Get(pod.UID); reserved {
+			if placed, _ := stamp.Of(pod); placed == own {
+				return
+			}
+		}
+		if before := known.Pod(pod.Namespace, pod.Name); before != nil && before.UID == pod.UID {
+			elsewhere.Received(pod, before)
+		}
 	}
 }
 

@@ -74,6 +74,8 @@ type Given interface {
 	Annotations(pod *corev1.Pod, node string) map[string]string
 	// Pod returns the newest copy of a pod that the informer has, nil if it has none.
 	Pod(namespace, name string) *corev1.Pod
+	// Contested reports whether something that the pod was given is another pod's by now.
+	Contested(pod *corev1.Pod) bool
 	// Fenced reports whether every pod must be bound under the lease, whatever it was given.
 	Fenced() bool
 	// Bound is told of each pod that was bound, with the annotations of its binding.

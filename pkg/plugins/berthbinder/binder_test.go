@@ -40,6 +40,8 @@ func (g given) Annotations(pod *corev1.Pod, node string) map[string]string {
 
 func (given) Pod(string, string) *corev1.Pod { return nil }
 
+func (given) Contested(*corev1.Pod) bool { return false }
+
 func (given) Fenced() bool { return false }
 
 func (given) Bound(*corev1.Pod, string, map[string]string) {}

@@ -23,8 +23,12 @@ import (
 // maxAttempts bounds how often the same decision is sent for a pod whose version moves meanwhile.
 const maxAttempts = 5
 
-// errChanged says that the pod is not the one any more that was decided on.
-var errChanged = errors.New("the pod has changed since it was decided on")
+var (
+	// errChanged says that the pod is not the one any more that was decided on.
+	errChanged = errors.New("the pod has changed since it was decided on")
+	// errContested says that what the pod was given is another one's by now.
+	errContested = errors.New("another pod has been given its seat since it was decided on")
+)
 
 // bindVersion sends the binding with the version of the pod that was decided on. The API server
 // checks it against what is stored, so a Binding that arrives late lands only on a pod that has not
@@ -44,7 +48,7 @@ func (b *BerthBinder) bindVersion(
 		if current.Spec.NodeName != "" && current != decided {
 			return nil, outcome(current, binding, errChanged)
 		}
-		if err := choose(ctx, decided, current, binding); err != nil {
+		if err := b.choose(ctx, decided, current, binding); err != nil {
 			return nil, err
 		}
 		err = b.send(ctx, binding)
@@ -71,9 +75,12 @@ func (b *BerthBinder) bindVersion(
 // choose gives the binding the version of the current copy of the pod. The fence is looked at after
 // that: a process that was stopped may go on with a version that was read after the next leader had
 // settled the pod.
-func choose(ctx context.Context, decided, current *corev1.Pod, binding *corev1.Binding) error {
-	if !sameDecision(decided, current) {
+func (b *BerthBinder) choose(ctx context.Context, decided, current *corev1.Pod, binding *corev1.Binding) error {
+	switch {
+	case !sameDecision(decided, current):
 		return errChanged
+	case b.given.Contested(decided):
+		return errContested
 	}
 	binding.ResourceVersion = current.ResourceVersion
 	if fence.HasClosed(ctx) {

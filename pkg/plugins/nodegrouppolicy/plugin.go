@@ -95,6 +95,8 @@ type Shared struct {
 	View *view.View
 	// Reservations remembers the stamps of pods that are being bound.
 	Reservations *view.Reservations
+	// Elsewhere knows which seats others have given to pods a moment ago.
+	Elsewhere *view.Elsewhere
 	// Retries remembers which pods are to be tried beyond the shares of their policy.
 	Retries *Retries
 	// Waiting chooses who is woken when a replica gives up its place.

@@ -5,6 +5,7 @@ package nodegrouppolicy
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +16,11 @@ import (
 	"berth.dev/berth/pkg/placement/apportion"
 	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/view"
 )
+
+// errSeatTaken says that the snapshot of this attempt lacks a seat that was given to another pod.
+var errSeatTaken = errors.New("another pod has just been given the seat that was free")
 
 // PreScore ranks the clusters of the feasible nodes by how many replicas they lack. It is skipped
 // if that makes no difference.
@@ -110,7 +115,13 @@ func (p *NodeGroupPolicy) Reserve(
 		given.Cluster = s.policy.Order.Name(int(cluster))
 		given.Seat = s.seatIn(cluster)
 	}
-	p.shared.Reservations.Put(pod.UID, given)
+	if seat := (view.Seat{Revision: s.revision, Stamp: given}); s.Seat >= 0 || given.Seat == stamp.NoSeat {
+		p.shared.Reservations.Put(pod.UID, given)
+	} else if p.shared.Elsewhere.Taken(pod.UID, seat) {
+		return fwk.AsStatus(errSeatTaken)
+	} else {
+		p.shared.Reservations.PutChosen(pod.UID, seat)
+	}
 	p.shared.Retries.Drop(pod.UID)
 	p.placed(s, pod, s.cluster(node))
 	return nil

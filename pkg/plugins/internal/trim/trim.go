@@ -14,7 +14,16 @@ import (
 // larger half of them: who manages which field, and what was applied last. One that has been
 // started already goes on to hold all of it, which costs memory and nothing else.
 func Informer(informer cache.SharedIndexInformer) {
-	_ = informer.SetTransform(trimmed)
+	InformerAndHear(informer, func(any) {})
+}
+
+// InformerAndHear is Informer for who wants to hear of objects when they are received, which may be
+// long before they are handled. It is told of some of them twice.
+func InformerAndHear(informer cache.SharedIndexInformer, received func(object any)) {
+	_ = informer.SetTransform(func(object any) (any, error) {
+		received(object)
+		return trimmed(object)
+	})
 }
 
 // trimmed is a cache.TransformFunc.

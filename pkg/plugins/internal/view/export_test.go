@@ -18,3 +18,6 @@ func (c *Counts) Total() int {
 	}
 	return c.total
 }
+
+// Remembered returns the number of pods whose seats are remembered.
+func Remembered(e *Elsewhere) int { return len(e.byPod) }
