@@ -53,8 +53,32 @@ func (w *World) judge(before, after *corev1.Pod) {
 		w.notef("pod %s on %s is evicted by %s", before.Name, was, w.acting.process.program.Name)
 		w.judgeEviction(before)
 	}
+	w.noteMarks(before, after)
 	w.judgeTaken(before, after)
 	w.noteSurplus()
+}
+
+// noteMarks notes to which Scheduler a pod is given, and what stamp a bound one gets.
+func (w *World) noteMarks(before, after *corev1.Pod) {
+	if before == nil || after == nil || before.UID != after.UID {
+		return
+	}
+	if home := after.Labels[berthv1alpha1.HomeSchedulerLabel]; home != before.Labels[berthv1alpha1.HomeSchedulerLabel] {
+		w.notef("pod %s is given to %q", after.Name, home)
+	}
+	was, is := stampOf(before), stampOf(after)
+	if was != is && nodeOf(before) != "" {
+		w.notef("pod %s has %s now", after.Name, is)
+	}
+}
+
+// stampOf returns what a pod's stamp says of its place.
+func stampOf(pod *corev1.Pod) string {
+	given, placed := stamp.Of(pod)
+	if !placed {
+		return "no stamp"
+	}
+	return fmt.Sprintf("seat %d of %s in %s", given.Seat, given.Policy, given.Cluster)
 }
 
 // usage returns what the pods hold of the pools, by name.

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -41,7 +44,7 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	waiting := w.waiting(l, got)
 	fits := w.fits(l, usage, want, got)
 	if waiting > 0 && fits {
-		say("%d pods of %s wait although there is room", waiting, l.name)
+		say("%d pods of %s wait although there is room: %s; it has %v, its shares are %v", waiting, l.name, w.reasons(l), got, want)
 	}
 	if !l.policy {
 		return
@@ -66,6 +69,24 @@ func (w *World) waiting(l *workload, got map[string]int) int {
 		waiting -= n
 	}
 	return waiting
+}
+
+// reasons returns why the pods of a workload without a node wait, and in which Scheduler.
+func (w *World) reasons(l *workload) string {
+	var list []string
+	for _, pod := range w.of(l) {
+		if pod.Spec.NodeName != "" {
+			continue
+		}
+		why := "untried"
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodScheduled {
+				why = condition.Message
+			}
+		}
+		list = append(list, fmt.Sprintf("%s in %q: %s", pod.Name, pod.Labels[berthv1alpha1.HomeSchedulerLabel], why))
+	}
+	return strings.Join(list, "; ")
 }
 
 // awaited reports whether a pod of another workload waits that could be bound if one of this
