@@ -14,6 +14,7 @@ import (
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/pool"
 )
 
@@ -186,17 +187,10 @@ func (q *poolQuestion) answer(info *ResourceInfo) string {
 	case nodes == 0:
 		return asks + ", and none of its pools selects a node"
 	case enough > 0:
-		return fmt.Sprintf("%s, of which there is enough left on %s", asks, count(enough, "node"))
+		return fmt.Sprintf("%s, of which there is enough left on %s", asks, names.Count(enough, "node"))
 	case later > 0:
 		return asks + ", and no node has so much of it left: it waits until pods give some back"
 	default:
 		return asks + ", more than there is on any node even if nobody held any"
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
