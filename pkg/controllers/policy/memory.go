@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -181,6 +182,9 @@ type notes struct {
 	reported map[*modelpolicy.Policy]time.Time
 	// records are those of the workloads.
 	records map[workload.ID]*record
+	// autoscalers are those of the namespace as they were at some time, nil until somebody asks.
+	autoscalers   []autoscalingv2.HorizontalPodAutoscaler
+	autoscalersAt time.Time
 }
 
 // next returns the notes for the pass after this one: without records, and without what concerns
@@ -188,7 +192,7 @@ type notes struct {
 func (n *notes) next(policies []*berthv1alpha1.PropagationPolicy, sites *grouping.Sites) *notes {
 	after := &notes{
 		policies: modelpolicy.NewSet(policies, sites, n.policies), reported: map[*modelpolicy.Policy]time.Time{},
-		records: map[workload.ID]*record{},
+		records: map[workload.ID]*record{}, autoscalers: n.autoscalers, autoscalersAt: n.autoscalersAt,
 	}
 	for _, policy := range after.policies {
 		after.reported[policy] = n.reported[policy]

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -41,8 +40,6 @@ type pass struct {
 	// before are the records of the last pass, and notes are for the next one.
 	before map[workload.ID]*record
 	notes  *notes
-	// autoscalers are those of the namespace, nil until somebody asks.
-	autoscalers *autoscalingv2.HorizontalPodAutoscalerList
 	// next is when time alone may change something, 0 for never.
 	next time.Duration
 }

@@ -71,7 +71,11 @@ func (p *pass) scale(ctx context.Context, in *inForce) {
 // scaleWorkload sets the number of replicas of a workload. The error, with its reason, says why
 // Berth does not: also where the number is that of an autoscaler and only happens to be right.
 func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas int32) (reason string, err error) {
-	autoscaler, err := p.autoscalerOf(ctx, placed)
+	age := time.Duration(0)
+	if placed.Replicas == replicas { // Nothing is to be written that an autoscaler could be in the way of.
+		age = scaleAgain
+	}
+	autoscaler, err := p.autoscalerOf(ctx, placed, age)
 	object := scalable(placed)
 	switch {
 	case err != nil:
@@ -102,22 +106,22 @@ func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas in
 }
 
 // autoscalerOf returns the name of a HorizontalPodAutoscaler that targets a workload, empty if
-// there is none. The namespace is asked once in a pass.
-func (p *pass) autoscalerOf(ctx context.Context, placed *placement) (string, error) {
-	if p.autoscalers == nil {
+// there is none. They are read once in a pass, and not if what was read before is no older than age.
+func (p *pass) autoscalerOf(ctx context.Context, placed *placement, age time.Duration) (string, error) {
+	if p.now.Sub(p.notes.autoscalersAt) > age {
 		var list autoscalingv2.HorizontalPodAutoscalerList
 		if err := p.Live.List(ctx, &list, client.InNamespace(p.namespace)); err != nil {
 			return "", fmt.Errorf("looking for HorizontalPodAutoscalers: %w", err)
 		}
-		p.autoscalers = &list
+		p.notes.autoscalers, p.notes.autoscalersAt = list.Items, p.now
 	}
-	i := slices.IndexFunc(p.autoscalers.Items, func(a autoscalingv2.HorizontalPodAutoscaler) bool {
+	i := slices.IndexFunc(p.notes.autoscalers, func(a autoscalingv2.HorizontalPodAutoscaler) bool {
 		return modelpolicy.Targets(&a.Spec.ScaleTargetRef, &placed.Workload)
 	})
 	if i < 0 {
 		return "", nil
 	}
-	return p.autoscalers.Items[i].Name, nil
+	return p.notes.autoscalers[i].Name, nil
 }
 
 // setScaled sets the condition Scaled of a policy that follows its clusters, and removes it from

@@ -134,6 +134,33 @@ func TestNobodyScalesWhatAnAutoscalerDoes(t *testing.T) {
 	}
 }
 
+func TestAutoscalersAreReadAtEachPassOnlyWhereSomethingIsToBeSet(t *testing.T) {
+	const right, wrong = 3, 1
+	for has, want := range map[int32]int{right: 2, wrong: 4} {
+		h := newHarness(t, world(stores("a", "b", "c"), these(newPolicy("p", oneEach(berthv1alpha1.ScaleFollowClusters)), newDeployment(has),
+			newReplicaSet("rs1", "1", has)))...)
+		reads := 0
+		h.fail = func(verb string, object runtime.Object) error {
+			switch object.(type) {
+			case *autoscalingv2.HorizontalPodAutoscalerList:
+				reads++
+			case *appsv1.Deployment:
+				return errors.New("not now")
+			}
+			return nil
+		}
+		for range 3 {
+			h.pass()
+			h.wait(10 * time.Second)
+		}
+		h.wait(10 * time.Second)
+		h.pass()
+		if reads != want {
+			t.Errorf("with %d replicas read %d times in four passes, want %d", has, reads, want)
+		}
+	}
+}
+
 func TestWhatClustersWantIsTold(t *testing.T) {
 	h := newHarness(t, world(stores("a", "b", "c"), these(
 		newPolicy("p", oneEach(berthv1alpha1.ScaleNone)), newDeployment(2), newReplicaSet("rs1", "1", 2)))...)
