@@ -115,15 +115,26 @@ func (p *NodeGroupPolicy) Reserve(
 		given.Cluster = s.policy.Order.Name(int(cluster))
 		given.Seat = s.seatIn(cluster)
 	}
-	if seat := (view.Seat{Revision: s.revision, Stamp: given}); s.Seat >= 0 || given.Seat == stamp.NoSeat {
-		p.shared.Reservations.Put(pod.UID, given)
-	} else if p.shared.Elsewhere.Taken(pod.UID, seat) {
-		return fwk.AsStatus(errSeatTaken)
-	} else {
-		p.shared.Reservations.PutChosen(pod.UID, seat)
+	if err := p.give(pod, s, given); err != nil {
+		return fwk.AsStatus(err)
 	}
 	p.shared.Retries.Drop(pod.UID)
 	p.placed(s, pod, s.cluster(node))
+	return nil
+}
+
+// give remembers what the pod is given, unless its seat was chosen because it was free, and is so no
+// longer.
+func (p *NodeGroupPolicy) give(pod *corev1.Pod, s *state, given stamp.Stamp) error {
+	if s.Seat >= 0 || given.Seat == stamp.NoSeat {
+		p.shared.Reservations.Put(pod.UID, given)
+		return nil
+	}
+	seat := view.Seat{Revision: s.revision, Stamp: given}
+	if p.shared.Elsewhere.Taken(pod.UID, seat) {
+		return errSeatTaken
+	}
+	p.shared.Reservations.PutChosen(pod.UID, seat)
 	return nil
 }
 

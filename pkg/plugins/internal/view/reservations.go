@@ -16,45 +16,54 @@ import (
 // and a reservation only tells the seat of one.
 type Reservations struct {
 	mu    sync.RWMutex
-	byUID map[types.UID]stamp.Stamp
-	// chosen are the seats that were given because they were free. Others are numbers that the pod
-	// has from its controller, which the pods of a group share.
-	chosen map[types.UID]Seat
+	byUID map[types.UID]reservation
+}
+
+// reservation is a seat that was given to a pod: because it was free if it is chosen, else because
+// the pod has that number from its controller, which the pods of a group share.
+type reservation struct {
+	Seat
+	chosen bool
 }
 
 // NewReservations returns an empty set.
 func NewReservations() *Reservations {
-	return &Reservations{byUID: map[types.UID]stamp.Stamp{}, chosen: map[types.UID]Seat{}}
+	return &Reservations{byUID: map[types.UID]reservation{}}
 }
 
 // Put remembers what the pod was given.
 func (r *Reservations) Put(pod types.UID, given stamp.Stamp) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.byUID[pod] = given
+	r.put(pod, reservation{Seat: Seat{Stamp: given}})
 }
 
 // PutChosen remembers that the pod was given a seat because it was free.
 func (r *Reservations) PutChosen(pod types.UID, seat Seat) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.byUID[pod], r.chosen[pod] = seat.Stamp, seat
+	r.put(pod, reservation{seat, true})
 }
 
-// Chosen returns the seat that the pod was given because it was free.
-func (r *Reservations) Chosen(pod types.UID) (seat Seat, found bool) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	seat, found = r.chosen[pod]
-	return seat, found
+func (r *Reservations) put(pod types.UID, made reservation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byUID[pod] = made
 }
 
 // Get returns what the pod was given.
 func (r *Reservations) Get(pod types.UID) (given stamp.Stamp, found bool) {
+	made, found := r.get(pod)
+	return made.Stamp, found
+}
+
+// Chosen returns the seat that the pod was given because it was free.
+func (r *Reservations) Chosen(pod types.UID) (seat Seat, found bool) {
+	made, _ := r.get(pod)
+	return made.Seat, made.chosen
+}
+
+func (r *Reservations) get(pod types.UID) (made reservation, found bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	given, found = r.byUID[pod]
-	return given, found
+	made, found = r.byUID[pod]
+	return made, found
 }
 
 // Drop forgets the pod. It may be called for pods that have nothing.
@@ -62,5 +71,4 @@ func (r *Reservations) Drop(pod types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.byUID, pod)
-	delete(r.chosen, pod)
 }
