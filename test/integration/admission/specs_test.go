@@ -6,6 +6,7 @@ package admission_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -122,4 +123,23 @@ var _ = Describe("A spec", func() {
 		Entry("with as many groups as can be", "PropagationPolicy", `{resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}],
 			placement: {clusterGroups: [`+manyGroups(100)+`]}}`),
 	)
+
+	It("is compared with what it was, however large", func(ctx SpecContext) {
+		policies := objects.Resource(berthv1alpha1.SchemeGroupVersion.WithResource("propagationpolicies")).Namespace(metav1.NamespaceDefault)
+		spec := map[string]any{}
+		Expect(yaml.UnmarshalStrict([]byte(`{resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: none}],
+			placement: {clusterGroups: [`+manyGroups(100)+`]}}`), &spec)).To(Succeed())
+		policy := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": berthv1alpha1.SchemeGroupVersion.String(), "kind": "PropagationPolicy", "metadata": map[string]any{"name": "large"}, "spec": spec,
+		}}
+		made, err := policies.Create(ctx, policy, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) { Expect(policies.Delete(ctx, "large", metav1.DeleteOptions{})).To(Succeed()) })
+		groups, _, err := unstructured.NestedSlice(made.Object, "spec", "placement", "clusterGroups")
+		Expect(err).NotTo(HaveOccurred())
+		slices.Reverse(groups)
+		Expect(unstructured.SetNestedSlice(made.Object, groups, "spec", "placement", "clusterGroups")).To(Succeed())
+		_, err = policies.Update(ctx, made, metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+	})
 })
