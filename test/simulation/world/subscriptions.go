@@ -158,7 +158,7 @@ func (w *World) checkFeed(l *workload, usage map[string]int64, say func(string, 
 		bound += n
 	}
 	if bound < len(own) && w.fitsFeed(l, usage) {
-		say("%d pods of %s wait although there is room", len(own)-bound, l.name)
+		say("%d pods of %s wait although there is room: %s", len(own)-bound, l.name, w.reasons(l))
 	}
 	found := &berthv1alpha1.Subscription{}
 	if !w.server.Read(subscriptions, namespace, l.fed.name, found) {
