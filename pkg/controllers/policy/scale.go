@@ -106,7 +106,8 @@ func (p *pass) scaleWorkload(ctx context.Context, placed *placement, replicas in
 }
 
 // autoscalerOf returns the name of a HorizontalPodAutoscaler that targets a workload, empty if
-// there is none. They are read once in a pass, and not if what was read before is no older than age.
+// there is none. They are read once in a pass, and not if what was read before is no older than
+// age.
 func (p *pass) autoscalerOf(ctx context.Context, placed *placement, age time.Duration) (string, error) {
 	if p.now.Sub(p.notes.autoscalersAt) > age {
 		var list autoscalingv2.HorizontalPodAutoscalerList

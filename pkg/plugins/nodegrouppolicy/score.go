@@ -123,8 +123,8 @@ func (p *NodeGroupPolicy) Reserve(
 	return nil
 }
 
-// give remembers what the pod is given, unless its seat was chosen because it was free, and is so no
-// longer.
+// give remembers what the pod is given, unless its seat was chosen because it was free, and is so
+// no longer.
 func (p *NodeGroupPolicy) give(pod *corev1.Pod, s *state, given stamp.Stamp) error {
 	if s.Seat >= 0 || given.Seat == stamp.NoSeat {
 		p.shared.Reservations.Put(pod.UID, given)
