@@ -14,6 +14,7 @@ import (
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/amount"
 	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/pool"
 )
@@ -68,7 +69,7 @@ func (e *PodAnswer) AddResources(s *placement.State, pod *corev1.Pod, objects []
 		return
 	}
 	for _, c := range charges {
-		e.becausef("%s %s of pool %s of cluster resource %s", e.holds(), c.Quantity.String(), c.Pool, c.Resource)
+		e.becausef("%s %s of pool %s of cluster resource %s", e.holds(), amount.Text(c.Quantity), c.Pool, c.Resource)
 	}
 	if len(requests) > 0 && len(charges) == 0 && e.State != finished {
 		e.becausef("Berth did not charge it for cluster resources when it was bound, so it is charged by the node it runs on")
@@ -101,7 +102,7 @@ func (e *PodAnswer) explainRequest(s *placement.State, info *ResourceInfo, objec
 	}
 	units, err := pool.Units(info.Quantity, ready.Unit())
 	if err != nil {
-		e.waitsf("%s of cluster resource %s %v", info.Quantity.String(), info.Name, err)
+		e.waitsf("%s of cluster resource %s %v", amount.Text(info.Quantity), info.Name, err)
 		return
 	}
 	q := &poolQuestion{object: object, resource: ready, places: pool.NewPlaces(ready), units: units}
@@ -169,7 +170,7 @@ func (q *poolQuestion) says(p *pool.Pool, free int64, nodes int) string {
 
 // answer says in words whether the pools can take the pod.
 func (q *poolQuestion) answer(info *ResourceInfo) string {
-	asks := fmt.Sprintf("it asks for %s of cluster resource %s", info.Quantity.String(), info.Name)
+	asks := fmt.Sprintf("it asks for %s of cluster resource %s", amount.Text(info.Quantity), info.Name)
 	var enough, later, nodes int
 	for site := range int32(q.places.Sites()) {
 		pools, size := q.places.Pools(site), q.places.Nodes(site)

@@ -15,6 +15,7 @@ import (
 	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/amount"
 )
 
 var poolColumns = []column{
@@ -95,7 +96,7 @@ func grantedOf(status *berthv1alpha1.ClusterResourceStatus, pool string) cell {
 }
 
 func quantity(q resource.Quantity) cell {
-	return cell{Text: q.String(), order: q.AsApproximateFloat64()}
+	return cell{Text: amount.Text(q), order: q.AsApproximateFloat64()}
 }
 
 func used(allocated, allocatable resource.Quantity) cell {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth.dev/berth/pkg/explain"
+	"berth.dev/berth/pkg/placement/amount"
 )
 
 // resourceRows has a row for each pool of each ClusterResource that the pod asks for.
@@ -17,7 +18,7 @@ func resourceRows(e *explain.PodAnswer) [][]any {
 		for k := range r.Pools {
 			p := &r.Pools[k]
 			rows = append(rows, []any{
-				r.Name, r.Quantity.String(), p.Name, p.Allocatable.String(), p.Allocated.String(), p.Free.String(), p.Nodes, p.Says,
+				r.Name, amount.Text(r.Quantity), p.Name, amount.Text(p.Allocatable), amount.Text(p.Allocated), amount.Text(p.Free), p.Nodes, p.Says,
 			})
 		}
 	}
@@ -27,7 +28,7 @@ func resourceRows(e *explain.PodAnswer) [][]any {
 func resourcesText(e *explain.PodAnswer) string {
 	texts := make([]string, len(e.Resources))
 	for i := range e.Resources {
-		texts[i] = e.Resources[i].Quantity.String() + " of " + e.Resources[i].Name
+		texts[i] = amount.Text(e.Resources[i].Quantity) + " of " + e.Resources[i].Name
 	}
 	return strings.Join(texts, ", ")
 }

@@ -13,6 +13,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/output"
+	"berth.dev/berth/pkg/placement/amount"
 )
 
 var resourceColumns = []output.Column{
@@ -32,7 +33,7 @@ func resourceRows(found *resources) [][]any {
 				selector = labels.Set(p.NodeSelector).String()
 			}
 			rows = append(rows, []any{
-				item.Name, p.Name, amountOf(p.Capacity), p.Allocated.String(), p.Free.String(), p.Holders, item.Waiting,
+				item.Name, p.Name, amountOf(p.Capacity), amount.Text(p.Allocated), amount.Text(p.Free), p.Holders, item.Waiting,
 				amountOf(p.Allocatable), selector, item.Mode,
 			})
 		}
@@ -49,7 +50,7 @@ func amountOf(quantity *resource.Quantity) string {
 	if quantity == nil {
 		return unknown
 	}
-	return quantity.String()
+	return amount.Text(*quantity)
 }
 
 // printResourceNotes tells what people should know beside the table; of a single ClusterResource
@@ -85,7 +86,7 @@ func holdersOf(namespaces []berthv1alpha1.NamespaceAllocation) string {
 		if n.Holders == 1 {
 			pods = "pod"
 		}
-		texts[i] = fmt.Sprintf("namespace %s: %s (%d %s)", n.Namespace, n.Quantity.String(), n.Holders, pods)
+		texts[i] = fmt.Sprintf("namespace %s: %s (%d %s)", n.Namespace, amount.Text(n.Quantity), n.Holders, pods)
 	}
 	return strings.Join(texts, ", ")
 }

@@ -10,6 +10,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/history"
+	"berth.dev/berth/pkg/placement/amount"
 )
 
 // pools tells which pools of a ClusterResource are used up, or not any more, and who has another
@@ -28,7 +29,7 @@ func pools(before, after *berthv1alpha1.ClusterResource) []history.Entry {
 		switch is := usedUp(pool); {
 		case is && !was[pool.Name]:
 			entries = append(entries, history.Entry{
-				Decision: history.UsedUp, Message: fmt.Sprintf("pool %s: %d pods hold all %s", pool.Name, pool.Holders, pool.Quantity.String()),
+				Decision: history.UsedUp, Message: fmt.Sprintf("pool %s: %d pods hold all %s", pool.Name, pool.Holders, amount.Text(pool.Quantity)),
 			})
 		case was[pool.Name] && !is:
 			entries = append(entries, history.Entry{Decision: history.Free, Message: fmt.Sprintf("pool %s: %s", pool.Name, pool.Free.String())})
@@ -50,7 +51,7 @@ func sizes(resource *berthv1alpha1.ClusterResource) []string {
 	texts := make([]string, len(resource.Status.Capacity))
 	for i := range texts {
 		pool := &resource.Status.Capacity[i]
-		texts[i] = pool.Name + " " + pool.Quantity.String()
+		texts[i] = pool.Name + " " + amount.Text(pool.Quantity)
 	}
 	return texts
 }
@@ -60,7 +61,7 @@ func grants(resource *berthv1alpha1.ClusterResource) map[string]string {
 	amounts := make(map[string]string, len(resource.Status.Grants))
 	for i := range resource.Status.Grants {
 		g := &resource.Status.Grants[i]
-		amounts[g.Scheduler+" of "+g.Pool] = g.Quantity.String()
+		amounts[g.Scheduler+" of "+g.Pool] = amount.Text(g.Quantity)
 	}
 	return amounts
 }

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/amount"
 )
 
 const (
@@ -127,7 +128,7 @@ func overcommitted(status *berthv1alpha1.ClusterResourceStatus) metav1.Condition
 	var over []string
 	for _, p := range status.Allocated {
 		if limit := allocatable[p.Name]; p.Quantity.Cmp(limit) > 0 {
-			over = append(over, fmt.Sprintf("%s (%s of %s)", p.Name, p.Quantity.String(), limit.String()))
+			over = append(over, fmt.Sprintf("%s (%s of %s)", p.Name, amount.Text(p.Quantity), amount.Text(limit)))
 		}
 	}
 	if len(over) == 0 {

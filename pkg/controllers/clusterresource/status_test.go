@@ -136,6 +136,12 @@ func TestSummary(t *testing.T) {
 				Pools: "default", Capacity: "50", Allocatable: "50", Allocated: "0", Free: "50",
 			},
 		},
+		"parts of a whole": {
+			pools: []berthv1alpha1.ClusterResourceQuantity{of("default", "4996300m")},
+			want: berthv1alpha1.ClusterResourceSummary{
+				Pools: "default", Capacity: "4996.3", Allocatable: "4996.3", Allocated: "0", Free: "4996.3",
+			},
+		},
 		"some pools": {
 			pools: []berthv1alpha1.ClusterResourceQuantity{of("r0", "100Gi"), of("b", "1")},
 			want: berthv1alpha1.ClusterResourceSummary{

@@ -11,6 +11,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/charges"
+	"berth.dev/berth/pkg/placement/amount"
 )
 
 // Of more than allInSummary pools the summary tells the first firstInSummary.
@@ -44,8 +45,7 @@ func summarize(status *berthv1alpha1.ClusterResourceStatus) berthv1alpha1.Cluste
 	line := func(of map[string]resource.Quantity) string {
 		parts := make([]string, len(shown))
 		for i, name := range shown {
-			quantity := of[name]
-			parts[i] = name + "=" + quantity.String()
+			parts[i] = name + "=" + amount.Text(of[name])
 		}
 		if len(names) == 1 {
 			return strings.TrimPrefix(parts[0], names[0]+"=")

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/placement/amount"
 	"berth.dev/berth/pkg/simulator"
 )
 
@@ -161,7 +162,7 @@ func (f *finder) ofNode(node *corev1.Node) ([]change, error) {
 	for _, name := range sortedNames(lacking) {
 		missing := lacking[name]
 		changes = append(changes, change{
-			text:   fmt.Sprintf("node %s has %s more of %s free", node.Name, missing.String(), name),
+			text:   fmt.Sprintf("node %s has %s more of %s free", node.Name, amount.AtLeast(missing), name),
 			effort: 1 + missing.AsApproximateFloat64()/max(1, total(node, name)),
 			node: func(n *corev1.Node) {
 				had := n.Status.Allocatable[name].DeepCopy()

@@ -14,6 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/placement/amount"
 	"berth.dev/berth/pkg/placement/pool"
 	"berth.dev/berth/pkg/simulator"
 )
@@ -55,7 +56,7 @@ func short(object *berthv1alpha1.ClusterResource, request pool.Request, node *co
 		}
 		name := ready.Pools()[i].Name
 		changes = append(changes, change{
-			text:   fmt.Sprintf("%s more of cluster resource %s is free in pool %s, or the pool is larger by that", missing.String(), object.Name, name),
+			text:   fmt.Sprintf("%s more of cluster resource %s is free in pool %s, or the pool is larger by that", amount.AtLeast(missing), object.Name, name),
 			effort: float64(units - left[i]),
 			berth:  func(objects *simulator.Objects) { enlarge(objects, object.Name, name, missing) },
 		})

@@ -135,7 +135,10 @@ func TestFind(t *testing.T) {
 			"hangzhou/hangzhou-0: node hangzhou-0 is uncordoned: kubectl uncordon hangzhou-0",
 		}},
 		"too little cpu": {[]func(*scene){request(corev1.ResourceCPU, "33500m")}, []string{
-			"beijing/beijing-0: node beijing-0 has 1500m more of cpu free", "hangzhou/hangzhou-0: node hangzhou-0 has 1500m more of cpu free",
+			"beijing/beijing-0: node beijing-0 has 1.5 more of cpu free", "hangzhou/hangzhou-0: node hangzhou-0 has 1.5 more of cpu free",
+		}},
+		"far too much memory": {[]func(*scene){request(corev1.ResourceMemory, "40000001Mi")}, []string{
+			"beijing/beijing-0: node beijing-0 has 38.1Ti more of memory free", "hangzhou/hangzhou-0: node hangzhou-0 has 38.1Ti more of memory free",
 		}},
 		"a device that no node has": {[]func(*scene){request("example.com/gpu", "2")}, []string{
 			"beijing/beijing-0: node beijing-0 has 2 more of example.com/gpu free", "hangzhou/hangzhou-0: node hangzhou-0 has 2 more of example.com/gpu free",
