@@ -189,7 +189,7 @@ type ClusterResource struct {
 	preemptor *preemption.Preemptor
 	strategy  config.ScoringStrategy
 	sampling  bool
-	// holds reports whether a pod held something when the cycle began.
+	// holds reports whether a pod that gave something back held it still when the cycle began.
 	holds func(types.UID) bool
 	kept  cyclestate.Kept
 }
@@ -216,7 +216,7 @@ func RegisterMetrics() {
 func New(handle fwk.Handle, shared *Shared, args *config.ClusterResourceArgs) *ClusterResource {
 	return &ClusterResource{
 		handle: handle, shared: shared, strategy: args.ScoringStrategy, sampling: narrow.Samples(handle),
-		holds: func(pod types.UID) bool { return shared.Ledger.Holder(pod) != nil },
+		holds: shared.Ledger.Lingers,
 		preemptor: &preemption.Preemptor{
 			Plugin: Name, Handle: handle, Clock: shared.Clock, Holders: shared.Ledger, Mine: shared.Grants.Mine,
 			Earmarks: shared.Earmarks, Report: func() func([]*corev1.Pod) { return shared.Preempted },

@@ -205,6 +205,24 @@ func TestTheReleaseOfAPodThatSomebodyElseBoundWakes(t *testing.T) {
 	}
 }
 
+// A pod whose Binding has failed may be given to another scheduler, which binds it. What it gave
+// back before is not free any longer, and a pod that was offered it would be tried without end.
+func TestWhatAPodGaveBackIsNotFreeOnceSomebodyElseHasBoundIt(t *testing.T) {
+	holder := stamped("holder", "a1", "matlab", "all")
+	s := plugintest.New(t, append(racks(), pools("matlab", berthv1alpha1.AnyOf, "all", "2"), holder))
+	moved := asking("moved", "matlab", "1")
+	attempt := s.Try(moved)
+	s.Forget(s.Assume(moved, attempt), attempt)
+	s.Add(stamped("moved", "a1", "matlab", "all"))
+	first, second := aged(asking("first", "matlab", "1"), 9), aged(asking("second", "matlab", "1"), 1)
+	s.Try(first)
+	s.Try(second)
+	got := []bool{hint(s, fwk.Pod, first, holder, nil), hint(s, fwk.Pod, second, holder, nil)}
+	if diff := cmp.Diff([]bool{true, false}, got); diff != "" {
+		t.Errorf("woken pods, the first and the second (-want +got):\n%s", diff)
+	}
+}
+
 // nominated is a pod that others have made way for on a node.
 func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 	pod.Status.NominatedNodeName = node

@@ -217,6 +217,18 @@ func (l *Ledger) Holder(pod types.UID) *Holder {
 	return l.holders[pod]
 }
 
+// Lingers reports whether a pod is on a node of which the informer does not know that it is there:
+// it has gone already, or was not bound in the end. Of one that is bound after all, by another
+// scheduler, it is false.
+func (l *Ledger) Lingers(pod types.UID) bool {
+	h := l.holders[pod]
+	if h == nil {
+		return false
+	}
+	now := l.pods.Pod(h.Pod.Namespace, h.Pod.Name)
+	return now == nil || now.UID != pod || now.Spec.NodeName == ""
+}
+
 // Holders calls visit for each pod on a node that holds something.
 func (l *Ledger) Holders(visit func(*Holder)) {
 	for _, h := range l.holders {
