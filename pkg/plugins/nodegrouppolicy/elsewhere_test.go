@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/model/stamp"
@@ -65,6 +66,39 @@ func TestASeatThatIsGivenToAnotherPodDuringTheCycleIsNotReserved(t *testing.T) {
 	status := s.Framework.RunReservePluginsReserve(t.Context(), attempt.State, assumed, attempt.Node)
 	if status.Code() != fwk.Error || !strings.Contains(status.Message(), "another pod has just been given the seat") {
 		t.Errorf("got %v, want an error: the seat is another pod's", status)
+	}
+}
+
+// Whoever is offered it would be refused it as well, and offer it to the next one, without end.
+func TestASeatThatIsNotReservedIsOfferedToNobody(t *testing.T) {
+	s, last, restamp := restampedByOthers(t)
+	other := func(name, node string) *corev1.Pod {
+		pod := last.DeepCopy()
+		pod.Name, pod.UID, pod.Spec.NodeName = name, types.UID(name), node
+		return pod
+	}
+	attempt := s.Try(last)
+	assumed := s.Assume(last, attempt)
+	waiting := []*corev1.Pod{other("waits", ""), other("waits behind", "")}
+	for _, pod := range waiting {
+		if node := s.Try(pod).Node; node != "" {
+			t.Fatalf("pod %s finds node %s, it is to wait", pod.Name, node)
+		}
+	}
+	stamped := assumed.DeepCopy()
+	stamped.Annotations = s.State.Annotations(assumed, attempt.Node)
+	seat, _ := stamp.Of(stamped)
+	s.Forget(assumed, attempt) // which is offered to the first one
+
+	late := s.Try(other("late", ""))
+	restamp(seat)
+	refused := other("late", late.Node)
+	if status := s.Framework.RunReservePluginsReserve(t.Context(), late.State, refused, late.Node); status.Code() != fwk.Error {
+		t.Fatalf("got %v, want an error: the seat is another pod's", status)
+	}
+	s.Framework.RunReservePluginsUnreserve(t.Context(), late.State, refused, late.Node)
+	if hint(t, s, fwk.Pod, waiting[1], other("gone", attempt.Node), nil) != fwk.Queue {
+		t.Error("the second pod that waits is not offered the place of one that goes: it was offered the seat")
 	}
 }
 

@@ -166,10 +166,11 @@ func (s *state) seatIn(cluster int32) int32 {
 }
 
 // Unreserve forgets the seat, and lets another pod try for it. That of a binding with an unknown
-// outcome comes back with the pod's stamp.
+// outcome comes back with the pod's stamp. A pod that was given none because somebody else has it
+// leaves nothing free: others would try for it in turn, without end.
 func (p *NodeGroupPolicy) Unreserve(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, _ string) {
-	p.shared.Reservations.Drop(pod.UID)
-	if revision, owned := workload.RevisionOf(pod); owned {
+	given := p.shared.Reservations.Drop(pod.UID)
+	if revision, owned := workload.RevisionOf(pod); owned && given {
 		p.shared.Waiting.Unplaced(pod, revision)
 	}
 }

@@ -66,9 +66,11 @@ func (r *Reservations) get(pod types.UID) (made reservation, found bool) {
 	return made, found
 }
 
-// Drop forgets the pod. It may be called for pods that have nothing.
-func (r *Reservations) Drop(pod types.UID) {
+// Drop forgets the pod, and reports whether it had something.
+func (r *Reservations) Drop(pod types.UID) (had bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, had = r.byUID[pod]
 	delete(r.byUID, pod)
+	return had
 }
