@@ -74,7 +74,7 @@ func (s *Shared) Run(ctx context.Context, b *Background) {
 			s.confirmUnseen(ctx, b)
 			s.Earmarks.DropHeld(b.Held)
 			if s.Grants.Allowance().Limited {
-				b.Wake(s.Waiting.Probes())
+				b.Wake(s.Waiting.Probes(b.Held))
 			}
 		}
 	}

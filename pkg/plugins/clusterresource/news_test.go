@@ -148,7 +148,7 @@ func TestWhatWasFreeIsForgottenWhenThePoolsChange(t *testing.T) {
 			if diff := cmp.Diff(tc.want, names(s.Changed(before, tc.after, []*corev1.Pod{waits}))); diff != "" {
 				t.Errorf("pods that it concerns (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.want, names(s.Waiting.Probes())); diff != "" {
+			if diff := cmp.Diff(tc.want, names(s.Waiting.Probes(func(*corev1.Pod) bool { return false }))); diff != "" {
 				t.Errorf("pods that are tried to find out (-want +got):\n%s", diff)
 			}
 		})

@@ -330,9 +330,13 @@ func TestWhoIsWokenOnceEverythingMayBeGivenOut(t *testing.T) {
 func TestProbes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do   func(*units)
+		held string
 		want []string
 	}{
 		"nobody while a cycle has just looked": {want: []string{}},
+		"nobody who waits for another scheduler by now": {
+			do: func(u *units) { u.clock.Step(4 * time.Second) }, held: "first", want: []string{"second"},
+		},
 		"one pod once none has for long": {
 			do: func(u *units) { u.clock.Step(4 * time.Second) }, want: []string{"first"},
 		},
@@ -350,7 +354,8 @@ func TestProbes(t *testing.T) {
 			if tc.do != nil {
 				tc.do(u)
 			}
-			if diff := cmp.Diff(tc.want, namesOf(u.Probes())); diff != "" {
+			held := func(pod *corev1.Pod) bool { return pod.Name == tc.held }
+			if diff := cmp.Diff(tc.want, namesOf(u.Probes(held))); diff != "" {
 				t.Errorf("pods to try (-want +got):\n%s", diff)
 			}
 		})

@@ -217,26 +217,51 @@ func (w *Units) Lifted(waiting []*corev1.Pod) []*corev1.Pod {
 // probeAfter is the time without a scheduling cycle after which a pod is tried to see what is free.
 const probeAfter = 3 * time.Second
 
+// probe is a pod that may be tried to see what is free, and of which ClusterResources.
+type probe struct {
+	pod       *corev1.Pod
+	resources []string
+}
+
 // Probes returns one pod that waits for each ClusterResource of which no scheduling cycle has seen
 // for long what is free. What other schedulers give out and get back is seen in a scheduling cycle
-// only.
-func (w *Units) Probes() []*corev1.Pod {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// only. Held reports whether a plugin would keep a pod out of the queue, as one that waits for
+// another scheduler by now: it would see nothing.
+func (w *Units) Probes(held func(*corev1.Pod) bool) []*corev1.Pod {
 	var pods []*corev1.Pod
 	probed := map[string]bool{}
-	for _, c := range w.order {
-		for i := range c.needs {
-			resource := c.needs[i].Resource
-			s := w.book.stocks[resource]
-			if c.state != tried && !probed[resource] && (s == nil || w.clock.Since(s.found) > probeAfter) {
-				probed[resource] = true
-				pods = append(pods, c.pod)
-				break
-			}
+	for _, p := range w.probes() {
+		known := func(resource string) bool { return probed[resource] }
+		if p.resources = slices.DeleteFunc(p.resources, known); len(p.resources) == 0 || held(p.pod) {
+			continue
 		}
+		probed[p.resources[0]] = true
+		pods = append(pods, p.pod)
 	}
 	return pods
+}
+
+// probes returns the pods from which Probes chooses, in their order.
+func (w *Units) probes() []probe {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found []probe
+	for _, c := range w.order {
+		if c.state == tried {
+			continue
+		}
+		p := probe{pod: c.pod}
+		for i := range c.needs {
+			s := w.book.stocks[c.needs[i].Resource]
+			if s == nil || w.clock.Since(s.found) > probeAfter {
+				p.resources = append(p.resources, c.needs[i].Resource)
+			}
+		}
+		if len(p.resources) > 0 {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // Forget drops what is taken for free of ClusterResources that changed.
