@@ -79,6 +79,11 @@ func (w *World) saw(change *apiserver.Change) {
 		if change.Decode(found) {
 			w.sawResource(found)
 		}
+	case schedulers:
+		found := &berthv1alpha1.Scheduler{}
+		if change.Decode(found) {
+			w.noteGrants("Scheduler "+found.Name+" spends", found.Status.Spending)
+		}
 	case policies.Resource:
 		found := &berthv1alpha1.PropagationPolicy{}
 		if !change.Decode(found) {

@@ -4,6 +4,7 @@
 package world
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -69,6 +70,17 @@ func (w *World) noteMarks(before, after *corev1.Pod) {
 	was, is := stampOf(before), stampOf(after)
 	if was != is && nodeOf(before) != "" {
 		w.notef("pod %s has %s now", after.Name, is)
+	}
+}
+
+// schedulers is the resource of those who share the Clusters.
+const schedulers = "schedulers"
+
+// noteGrants notes what is said about grants of ClusterResources, when it changes.
+func (w *World) noteGrants(subject string, said any) {
+	if text, err := json.Marshal(said); err == nil && w.told[subject] != string(text) {
+		w.told[subject] = string(text)
+		w.notef("%s: %s", subject, text)
 	}
 }
 
@@ -193,6 +205,7 @@ func (w *World) judgeEviction(pod *corev1.Pod) {
 
 func (w *World) sawResource(r *berthv1alpha1.ClusterResource) {
 	w.status = r.Status
+	w.noteGrants("grants of "+r.Name, r.Status.Grants)
 	for _, entry := range r.Spec.Capacity {
 		quantity := entry.Quantity.Value()
 		if w.pools[entry.Name] == nil {

@@ -158,6 +158,7 @@ func runScheduler(name string) runner {
 		}
 		own.Guard(election)
 		own.Start(ctx, sched)
+		p.count(sched)
 		informers.Start(ctx.Done())
 		informers.WaitForCacheSync(ctx.Done())
 		if err := sched.WaitForHandlersSync(ctx); err != nil {

@@ -95,6 +95,8 @@ type World struct {
 	shrinking bool
 	// acting is the request that is being carried out, nil for somebody who is no program of Berth.
 	acting *call
+	// told is what was noted last of grants, by what it is about.
+	told map[string]string
 }
 
 // Counts are how often things have happened.
@@ -142,7 +144,7 @@ func newWorld(seed uint64, definitions []*apiextensionsv1.CustomResourceDefiniti
 		generations: map[string]int64{}, pods: map[string]*corev1.Pod{}, staying: map[types.UID]map[string]*corev1.Pod{},
 		nodes: map[string]*corev1.Node{}, broken: map[string]bool{},
 		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pools: map[string]*oracle.Pool{}, surplus: map[string]time.Time{},
-		edited: map[string]time.Time{}, bound: map[types.UID]time.Time{},
+		edited: map[string]time.Time{}, told: map[string]string{}, bound: map[types.UID]time.Time{},
 	}
 	server.Changed = w.saw
 	return w, nil
