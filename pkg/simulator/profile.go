@@ -152,8 +152,9 @@ func (p *Profile) start(ctx context.Context, s *Snapshot) error {
 		return fmt.Errorf("joining Berth's plugins to the stock ones: %w", err)
 	}
 	metrics.Register()
-	// Plugins keep the client for writes, which are not simulated.
-	client := kubefake.NewClientset()
+	// Plugins keep the client for writes, which are not simulated. The other kind of it would parse
+	// the schemas of everything that there is first.
+	client := kubefake.NewSimpleClientset() //nolint:staticcheck // as above
 	s.informers = newFactory(client)
 	s.informers.Resource().V1().ResourceClaimTemplates().Informer() // No plugin reads them.
 	options := []frameworkruntime.Option{
