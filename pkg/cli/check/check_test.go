@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,18 +97,19 @@ func mountCertificate(w *world, content []byte) {
 	})
 }
 
-// inject adds what the chart renders for inject.namespaceSelector.
-func inject(w *world, scheduler string, bound bool) {
-	w.served = map[string][]string{"admissionregistration.k8s.io/v1beta1": {"mutatingadmissionpolicies"}}
+// inject adds what the chart renders for inject.namespaceSelector, of a version of the API.
+func inject(w *world, version, scheduler string, bound bool) {
+	const group = "admissionregistration.k8s.io/"
+	w.served = map[string][]string{group + version: {"mutatingadmissionpolicies"}}
 	policy := &admissionv1beta1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "berth-inject-scheduler-name"}}
 	policy.Spec.Mutations = []admissionv1beta1.Mutation{{JSONPatch: &admissionv1beta1.JSONPatch{
 		Expression: "[JSONPatch{op: 'add', path: '/spec/schedulerName', value: '" + scheduler + "'}]",
 	}}}
-	w.kubernetes = append(w.kubernetes, policy)
+	w.raw["/apis/"+group+version+"/mutatingadmissionpolicies"] = []any{policy}
 	if bound {
 		binding := &admissionv1beta1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: policy.Name}}
 		binding.Spec.PolicyName = policy.Name
-		w.kubernetes = append(w.kubernetes, binding)
+		w.raw["/apis/"+group+version+"/mutatingadmissionpolicybindings"] = []any{binding}
 	}
 }
 
@@ -145,6 +147,12 @@ var faults = map[string]fault{
 	"a definition that is missing": {want: "definitions", wantText: "subscriptions", plant: func(_ *testing.T, w *world) {
 		w.kinds = w.kinds[:len(w.kinds)-1]
 	}},
+	"a definition of objects that others are checked of": {want: "definitions", wantText: "feedparsers", plant: func(_ *testing.T, w *world) {
+		w.kinds = slices.DeleteFunc(w.kinds, func(kind string) bool { return kind == "feedparsers" })
+	}},
+	"a definition of an older version": {want: "definitions", wantText: "it has no spec.homeScheduler", plant: func(_ *testing.T, w *world) {
+		delete(w.definition("clusters.berth.dev").Properties["spec"].Properties, "homeScheduler")
+	}},
 	"no controller manager": {want: "installed", wantText: "berth-controller-manager", plant: func(_ *testing.T, w *world) {
 		remove[*appsv1.Deployment](w, "berth-controller-manager")
 		l := find[*coordinationv1.Lease](w, "berth-controller-manager")
@@ -155,6 +163,12 @@ var faults = map[string]fault{
 	}},
 	"a replica that is missing": {want: "available", result: "warning", wantText: "1 of 2", plant: func(_ *testing.T, w *world) {
 		find[*appsv1.Deployment](w, "berth-scheduler").Spec.Replicas = ptr.To[int32](2)
+	}},
+	"a controller manager that is switched off": {want: "available", wantText: "berth-controller-manager is scaled to no replicas", plant: func(_ *testing.T, w *world) {
+		find[*appsv1.Deployment](w, "berth-controller-manager").Spec.Replicas = ptr.To[int32](0)
+	}},
+	"a scheduler that is switched off": {want: "available", wantText: "berth-scheduler is scaled to no replicas", plant: func(_ *testing.T, w *world) {
+		find[*appsv1.Deployment](w, "berth-scheduler").Spec.Replicas = ptr.To[int32](0)
 	}},
 	"a scheduler that is too new": {want: "kubernetes-version", wantText: "compiled with 1.37 needs 1.37 or 1.38", plant: func(_ *testing.T, w *world) {
 		compile(w, "v0.1.0-kubernetes-1.37", "berth-scheduler", "berth-controller-manager")
@@ -204,6 +218,39 @@ var faults = map[string]fault{
 	"a binding for another ServiceAccount": {want: "rbac-bindings", wantText: "berth-system/berth-scheduler", plant: func(_ *testing.T, w *world) {
 		find[*rbacv1.ClusterRoleBinding](w, "berth-scheduler").Subjects[0].Namespace = "default"
 	}},
+	"a role in a namespace that is missing": {want: "rbac", wantText: "no Role berth-system/berth-scheduler-leader-election", plant: func(_ *testing.T, w *world) {
+		remove[*rbacv1.Role](w, "berth-scheduler-leader-election")
+	}},
+	"a rule in a namespace that is missing": {want: "rbac", wantText: "Role berth-credentials/berth-controller-manager-credentials does not allow get secrets",
+		plant: func(_ *testing.T, w *world) {
+			find[*rbacv1.Role](w, "berth-controller-manager-credentials").Rules = nil
+		}},
+	"a binding in a namespace that is missing": {want: "rbac-bindings", wantText: "no RoleBinding in kube-system gives ServiceAccount berth-system/berth-scheduler",
+		plant: func(_ *testing.T, w *world) {
+			remove[*rbacv1.RoleBinding](w, "berth-scheduler-authentication-reader")
+		}},
+	"a binding in a namespace that lacks one of two": {want: "rbac-bindings",
+		wantText: "no RoleBinding in berth-schedulers gives ServiceAccount berth-system/berth-controller-manager the Role berth-scheduler-leases",
+		plant: func(_ *testing.T, w *world) {
+			b := find[*rbacv1.RoleBinding](w, "berth-scheduler-leases")
+			b.Subjects = b.Subjects[:1]
+		}},
+	"a ServiceAccount that is missing": {want: "rbac-bindings", wantText: "there is no ServiceAccount berth-system/berth-gateway", plant: func(_ *testing.T, w *world) {
+		remove[*corev1.ServiceAccount](w, "berth-gateway")
+	}},
+	"no right to the lease of the default scheduler": {want: "rbac", wantText: "no Role kube-system/berth-scheduler-instead", plant: func(_ *testing.T, w *world) {
+		standIn(w)
+		remove[*rbacv1.Role](w, "berth-scheduler-instead")
+	}},
+	"no binding for the lease of the default scheduler": {want: "rbac-bindings", wantText: "the Role berth-scheduler-instead", plant: func(_ *testing.T, w *world) {
+		standIn(w)
+		remove[*rbacv1.RoleBinding](w, "berth-scheduler-instead")
+	}},
+	"no flow schema for the lease of the default scheduler": {want: "flow-schema", wantText: "no FlowSchema berth-leader-election-instead",
+		plant: func(_ *testing.T, w *world) {
+			standIn(w)
+			remove[*flowcontrolv1.FlowSchema](w, "berth-leader-election-instead")
+		}},
 	"a lease that nobody holds": {want: "leases", wantText: "berth-scheduler", plant: func(_ *testing.T, w *world) {
 		find[*coordinationv1.Lease](w, "berth-scheduler").Spec.HolderIdentity = nil
 	}},
@@ -260,10 +307,16 @@ var faults = map[string]fault{
 		}
 	}},
 	"injection without a binding": {want: "injection", wantText: "no binding", plant: func(_ *testing.T, w *world) {
-		inject(w, "berth-scheduler", false)
+		inject(w, "v1", "berth-scheduler", false)
+	}},
+	"injection without a binding, as a beta": {want: "injection", wantText: "no binding", plant: func(_ *testing.T, w *world) {
+		inject(w, "v1beta1", "berth-scheduler", false)
 	}},
 	"injection of a scheduler that does not run": {want: "injection-scheduler", wantText: "does not serve", plant: func(_ *testing.T, w *world) {
-		inject(w, "brth-scheduler", true)
+		inject(w, "v1", "brth-scheduler", true)
+	}},
+	"injection of a scheduler that does not run, as a beta": {want: "injection-scheduler", wantText: "does not serve", plant: func(_ *testing.T, w *world) {
+		inject(w, "v1beta1", "brth-scheduler", true)
 	}},
 	"two Clusters with one node": {want: "clusters-overlap", wantText: "Cluster beijing", plant: func(_ *testing.T, w *world) {
 		set(find[*berthv1alpha1.Cluster](w, "beijing").Status.Conditions, "Conflicted", "True")
@@ -276,6 +329,9 @@ var faults = map[string]fault{
 	}},
 	"a parser that is not accepted": {want: "objects-accepted", wantText: "FeedParser gadgets", plant: func(_ *testing.T, w *world) {
 		set(find[*berthv1alpha1.FeedParser](w, "gadgets").Status.Conditions, "Accepted", "False")
+	}},
+	"a policy of all namespaces that is not accepted": {want: "objects-accepted", wantText: "ClusterPropagationPolicy everywhere", plant: func(_ *testing.T, w *world) {
+		set(find[*berthv1alpha1.ClusterPropagationPolicy](w, "everywhere").Status.Conditions, "Accepted", "False")
 	}},
 	"policies in conflict": {want: "objects-conflicted", wantText: "PropagationPolicy shop/web", plant: func(_ *testing.T, w *world) {
 		set(find[*berthv1alpha1.PropagationPolicy](w, "web").Status.Conditions, "Conflicted", "True")
@@ -332,11 +388,15 @@ func TestAHealthyInstallationHasNothingWrong(t *testing.T) {
 			find[*corev1.Pod](w, "berth-controller-manager-0").Spec.HostNetwork = true
 			find[*coordinationv1.Lease](w, "berth-controller-manager").Spec.HolderIdentity = ptr.To("host-1_1")
 		},
-		"with injection":  func(w *world) { inject(w, "berth-scheduler", true) },
-		"another waiting": func(w *world) { w.kubernetes = append(w.kubernetes, young("other-scheduler")) },
+		"with injection":                   func(w *world) { inject(w, "v1", "berth-scheduler", true) },
+		"instead of the default scheduler": standIn,
+		"another waiting":                  func(w *world) { w.kubernetes = append(w.kubernetes, young("other-scheduler")) },
 		"named Schedulers": func(w *world) {
 			find[*appsv1.Deployment](w, "berth-scheduler").Spec.Replicas = ptr.To[int32](0)
 			remove[*coordinationv1.Lease](w, "berth-scheduler")
+			named := deployment("berth-scheduler-a")
+			named.Spec.Template.Spec.ServiceAccountName = "berth-scheduler"
+			w.kubernetes = append(w.kubernetes, named)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

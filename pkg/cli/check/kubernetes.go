@@ -99,32 +99,9 @@ func defaultScheduler(s *state) []error {
 }
 
 func injectionServed(s *state) []error {
-	if s.injectable {
+	if s.injectionVersion != "" {
 		return nil
 	}
 	return one(warnf("the API server serves no MutatingAdmissionPolicy, so inject.namespaceSelector of the chart cannot be used: " +
 		"Kubernetes 1.36 has it, 1.35 with the feature gate MutatingAdmissionPolicy and the API version v1beta1 turned on"))
-}
-
-// resources are the kinds of Berth.
-var resources = []string{
-	"applications", "clouds", "clusterpropagationpolicies", "clusterresources", "clusters", "feedinventories", "feedparsers",
-	"globalclouds", "globalmetrics", "globalmetricsproviders", "magnumclusters", "metrics", "metricsproviders", "openstackprojects", "propagationpolicies",
-	"schedulers", "subscriptions",
-}
-
-func definitions(s *state) []error {
-	if s.kindsErr != nil {
-		return one(s.kindsErr)
-	}
-	var missing []string
-	for _, resource := range resources {
-		if !s.kinds[resource] {
-			missing = append(missing, resource)
-		}
-	}
-	if len(missing) > 0 {
-		return one(fmt.Errorf("%s does not have %s", berthv1alpha1.SchemeGroupVersion, strings.Join(missing, ", ")))
-	}
-	return nil
 }

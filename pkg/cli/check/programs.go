@@ -6,6 +6,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func ours(d *appsv1.Deployment) bool {
 }
 
 func available(s *state) []error {
-	var found []error
+	found := s.switchedOff()
 	for i := range s.deployments.items {
 		d := &s.deployments.items[i]
 		if !ours(d) || d.Spec.Replicas == nil || d.Status.AvailableReplicas >= *d.Spec.Replicas {
@@ -69,6 +70,26 @@ func available(s *state) []error {
 		found = append(found, err)
 	}
 	return found
+}
+
+// switchedOff tells of programs that are to have no replicas, though nothing else does their work:
+// not of a scheduler where there are others with names, nor of the gateway, which need not run.
+func (s *state) switchedOff() []error {
+	var found []error
+	for _, name := range []string{schedulerProgram, controllersProgram} {
+		d := s.deployment(name)
+		if d != nil && d.Spec.Replicas != nil && *d.Spec.Replicas == 0 && (name == controllersProgram || !s.namedSchedulers()) {
+			found = append(found, fmt.Errorf("the Deployment %s is scaled to no replicas", name))
+		}
+	}
+	return found
+}
+
+// namedSchedulers reports whether there are Schedulers, or Deployments for some.
+func (s *state) namedSchedulers() bool {
+	return len(s.schedulers.items) > 0 || slices.ContainsFunc(s.deployments.items, func(d appsv1.Deployment) bool {
+		return strings.HasPrefix(d.Name, schedulerProgram+"-")
+	})
 }
 
 // ownPods returns the pods of Berth's programs.

@@ -5,6 +5,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/version"
@@ -29,12 +31,30 @@ type list[T any] struct {
 	err   error
 }
 
-// listed returns what was read of a kind, or why it could not be.
+// listed returns what was read of a kind, or why it could not be. Of a kind that is not served
+// there is nothing; another check tells of the kind.
 func listed[L, T any](kind string, read L, err error, items func(L) []T) list[T] {
+	if apierrors.IsNotFound(err) {
+		return list[T]{}
+	}
 	if err != nil {
 		return list[T]{err: client.DescribeError("listing "+kind, err)}
 	}
 	return list[T]{items: items(read)}
+}
+
+// each returns what is to be known of items.
+func each[T, R any](items []T, of func(*T) R) []R {
+	found := make([]R, 0, len(items))
+	for i := range items {
+		found = append(found, of(&items[i]))
+	}
+	return found
+}
+
+// add adds what was read of another kind, or why it could not be.
+func (l *list[T]) add(more list[T]) {
+	l.items, l.err = append(l.items, more.items...), errors.Join(l.err, more.err)
 }
 
 // state is what was read of a cluster at one time.
@@ -47,8 +67,11 @@ type state struct {
 	// kinds are the kinds of Berth that are served, by resource.
 	kinds    map[string]bool
 	kindsErr error
-	// injectable reports whether the API server serves MutatingAdmissionPolicies.
-	injectable bool
+	// definitions are what is installed of all kinds, not of Berth's alone.
+	definitions list[apiextensionsv1.CustomResourceDefinition]
+	// injectionVersion is the version in which the API server serves MutatingAdmissionPolicies, empty
+	// if it does not.
+	injectionVersion string
 
 	deployments     list[appsv1.Deployment]
 	systemPods      list[corev1.Pod]
@@ -57,8 +80,9 @@ type state struct {
 	configs         list[corev1.ConfigMap]
 	secrets         list[corev1.Secret]
 	leases          list[coordinationv1.Lease]
-	roles           list[rbacv1.ClusterRole]
-	roleBindings    list[rbacv1.ClusterRoleBinding]
+	accounts        list[corev1.ServiceAccount]
+	roles           list[role]
+	roleBindings    list[binding]
 	flows           list[flowcontrolv1.FlowSchema]
 	policies        list[admissionv1.ValidatingAdmissionPolicy]
 	policyBindings  list[admissionv1.ValidatingAdmissionPolicyBinding]
@@ -97,6 +121,8 @@ func read(ctx context.Context, c client.Clients) *state {
 	}
 	s.readWorkloads(ctx, c)
 	s.readLeases(ctx, c)
+	s.definitions = readDefinitions(ctx, c)
+	s.readPermissions(ctx, c)
 	s.readRules(ctx, c)
 	s.readObjects(ctx, c)
 	return s
@@ -120,15 +146,7 @@ func (s *state) readServer(ctx context.Context, c client.Clients) bool {
 			s.kinds[served.APIResources[i].Name] = true
 		}
 	}
-	for _, v := range []string{"v1", "v1beta1"} {
-		served, err := c.Kubernetes.Discovery().ServerResourcesForGroupVersion("admissionregistration.k8s.io/" + v)
-		if err != nil {
-			continue
-		}
-		for i := range served.APIResources {
-			s.injectable = s.injectable || served.APIResources[i].Name == "mutatingadmissionpolicies"
-		}
-	}
+	s.injectionVersion = injectionVersion(c)
 	return true
 }
 
@@ -164,14 +182,31 @@ func (s *state) readLeases(ctx context.Context, c client.Clients) {
 	s.schedulerLeases = listed("leases of kube-system", read, err, leasesOf)
 }
 
-// readRules reads permissions, and by what rules the API server treats requests.
+// readPermissions reads what ServiceAccounts there are, and what they may do.
+func (s *state) readPermissions(ctx context.Context, c client.Clients) {
+	all := metav1.ListOptions{}
+	accounts, err := c.Kubernetes.CoreV1().ServiceAccounts(berthv1alpha1.SystemNamespace).List(ctx, all)
+	s.accounts = listed("ServiceAccounts", accounts, err, func(l *corev1.ServiceAccountList) []corev1.ServiceAccount { return l.Items })
+	rbac := c.Kubernetes.RbacV1()
+	wide, err := rbac.ClusterRoles().List(ctx, all)
+	s.roles = listed("ClusterRoles", wide, err, func(l *rbacv1.ClusterRoleList) []role { return each(l.Items, ofClusterRole) })
+	wideBound, err := rbac.ClusterRoleBindings().List(ctx, all)
+	s.roleBindings = listed("ClusterRoleBindings", wideBound, err,
+		func(l *rbacv1.ClusterRoleBindingList) []binding { return each(l.Items, ofClusterBinding) })
+	for _, namespace := range []string{
+		berthv1alpha1.SystemNamespace, berthv1alpha1.DefaultLeaseNamespace, credentialsNamespace, stockNamespace,
+	} {
+		read, err := rbac.Roles(namespace).List(ctx, all)
+		s.roles.add(listed("Roles of "+namespace, read, err, func(l *rbacv1.RoleList) []role { return each(l.Items, ofRole) }))
+		bound, err := rbac.RoleBindings(namespace).List(ctx, all)
+		s.roleBindings.add(listed("RoleBindings of "+namespace, bound, err,
+			func(l *rbacv1.RoleBindingList) []binding { return each(l.Items, ofBinding) }))
+	}
+}
+
+// readRules reads by what rules the API server treats requests.
 func (s *state) readRules(ctx context.Context, c client.Clients) {
 	all := metav1.ListOptions{}
-	roles, err := c.Kubernetes.RbacV1().ClusterRoles().List(ctx, all)
-	s.roles = listed("ClusterRoles", roles, err, func(l *rbacv1.ClusterRoleList) []rbacv1.ClusterRole { return l.Items })
-	bound, err := c.Kubernetes.RbacV1().ClusterRoleBindings().List(ctx, all)
-	s.roleBindings = listed("ClusterRoleBindings", bound, err,
-		func(l *rbacv1.ClusterRoleBindingList) []rbacv1.ClusterRoleBinding { return l.Items })
 	flows, err := c.Kubernetes.FlowcontrolV1().FlowSchemas().List(ctx, all)
 	s.flows = listed("FlowSchemas", flows, err, func(l *flowcontrolv1.FlowSchemaList) []flowcontrolv1.FlowSchema { return l.Items })
 	admission := c.Kubernetes.AdmissionregistrationV1()
@@ -185,8 +220,8 @@ func (s *state) readRules(ctx context.Context, c client.Clients) {
 		func(l *admissionv1.ValidatingAdmissionPolicyBindingList) []admissionv1.ValidatingAdmissionPolicyBinding {
 			return l.Items
 		})
-	if s.injectable {
-		s.injections = readInjections(ctx, c)
+	if s.injectionVersion != "" {
+		s.injections = readInjections(ctx, c, s.injectionVersion)
 	}
 }
 
@@ -204,30 +239,28 @@ func (s *state) readObjects(ctx context.Context, c client.Clients) {
 	schedulers, err := api.Schedulers().List(ctx, all)
 	s.schedulers = listed("Schedulers", schedulers, err, func(l *berthv1alpha1.SchedulerList) []berthv1alpha1.Scheduler { return l.Items })
 	policies, err := api.PropagationPolicies(metav1.NamespaceAll).List(ctx, all)
-	s.conditioned = listed("PropagationPolicies", policies, err, conditionsOfPolicies)
-	if s.conditioned.err != nil {
-		return
-	}
+	s.conditioned = listed("PropagationPolicies", policies, err,
+		func(l *berthv1alpha1.PropagationPolicyList) []conditioned { return each(l.Items, ofPolicy) })
+	wide, err := api.ClusterPropagationPolicies().List(ctx, all)
+	s.conditioned.add(listed("ClusterPropagationPolicies", wide, err,
+		func(l *berthv1alpha1.ClusterPropagationPolicyList) []conditioned {
+			return each(l.Items, ofClusterPolicy)
+		}))
 	parsers, err := api.FeedParsers().List(ctx, all)
-	found := listed("FeedParsers", parsers, err, conditionsOfParsers)
-	s.conditioned.items, s.conditioned.err = append(s.conditioned.items, found.items...), found.err
+	s.conditioned.add(listed("FeedParsers", parsers, err,
+		func(l *berthv1alpha1.FeedParserList) []conditioned { return each(l.Items, ofParser) }))
 }
 
-func conditionsOfPolicies(l *berthv1alpha1.PropagationPolicyList) []conditioned {
-	found := make([]conditioned, 0, len(l.Items))
-	for i := range l.Items {
-		p := &l.Items[i]
-		found = append(found, conditioned{name: "PropagationPolicy " + p.Namespace + "/" + p.Name, conditions: p.Status.Conditions})
-	}
-	return found
+func ofPolicy(p *berthv1alpha1.PropagationPolicy) conditioned {
+	return conditioned{name: "PropagationPolicy " + p.Namespace + "/" + p.Name, conditions: p.Status.Conditions}
 }
 
-func conditionsOfParsers(l *berthv1alpha1.FeedParserList) []conditioned {
-	found := make([]conditioned, 0, len(l.Items))
-	for i := range l.Items {
-		found = append(found, conditioned{name: "FeedParser " + l.Items[i].Name, conditions: l.Items[i].Status.Conditions})
-	}
-	return found
+func ofClusterPolicy(p *berthv1alpha1.ClusterPropagationPolicy) conditioned {
+	return conditioned{name: "ClusterPropagationPolicy " + p.Name, conditions: p.Status.Conditions}
+}
+
+func ofParser(p *berthv1alpha1.FeedParser) conditioned {
+	return conditioned{name: "FeedParser " + p.Name, conditions: p.Status.Conditions}
 }
 
 // needed is what whoever installs Berth must be allowed to create, by group and resource.
