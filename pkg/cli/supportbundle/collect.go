@@ -6,6 +6,7 @@ package supportbundle
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -83,6 +84,10 @@ func system(ctx context.Context, c client.Clients) []entry {
 	add("configmaps", configs, err)
 	leases, err := k.CoordinationV1().Leases(berthv1alpha1.SystemNamespace).List(ctx, all)
 	add("leases", leases, err)
+	leases, err = k.CoordinationV1().Leases(berthv1alpha1.DefaultLeaseNamespace).List(ctx, all)
+	add("leases-of-schedulers", leases, err)
+	stock, err := k.CoordinationV1().Leases(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=kube-scheduler"})
+	add("lease-of-kube-scheduler", stock, err)
 	events, err := k.CoreV1().Events(berthv1alpha1.SystemNamespace).List(ctx, all)
 	add("events", events, err)
 	nodes, err := k.CoreV1().Nodes().List(ctx, all)
@@ -91,27 +96,46 @@ func system(ctx context.Context, c client.Clients) []entry {
 	add("clusterroles", roles, err)
 	bindings, err := k.RbacV1().ClusterRoleBindings().List(ctx, partOf)
 	add("clusterrolebindings", bindings, err)
+	narrow, err := k.RbacV1().Roles(metav1.NamespaceAll).List(ctx, partOf)
+	add("roles", narrow, err)
+	narrowBindings, err := k.RbacV1().RoleBindings(metav1.NamespaceAll).List(ctx, partOf)
+	add("rolebindings", narrowBindings, err)
 	policies, err := k.AdmissionregistrationV1().ValidatingAdmissionPolicies().List(ctx, partOf)
 	add("validatingadmissionpolicies", policies, err)
+	denied, err := k.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, partOf)
+	add("validatingadmissionpolicybindings", denied, err)
 	flows, err := k.FlowcontrolV1().FlowSchemas().List(ctx, partOf)
 	add("flowschemas", flows, err)
 	return entries
 }
 
-// logs reads the last lines of what those of the pods have written that are Berth's programs.
+// logs reads the last lines of what those of the pods have written that are Berth's programs, and
+// of what was written before a container was started again, which tells why it had ended.
 func logs(ctx context.Context, c client.Clients, pods []corev1.Pod) []entry {
-	api := c.Kubernetes.CoreV1().Pods(berthv1alpha1.SystemNamespace)
 	var entries []entry
 	for i := range pods {
-		if !strings.HasPrefix(pods[i].Labels["app.kubernetes.io/name"], "berth-") {
+		pod := &pods[i]
+		if !strings.HasPrefix(pod.Labels["app.kubernetes.io/name"], "berth-") {
 			continue
 		}
-		options := &corev1.PodLogOptions{TailLines: ptr.To[int64](logLines)}
-		content, err := api.GetLogs(pods[i].Name, options).DoRaw(ctx)
-		if err != nil {
-			err = client.DescribeError("reading the log", err)
+		entries = append(entries, logOf(ctx, c, pod.Name, false))
+		if slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.RestartCount > 0 }) {
+			entries = append(entries, logOf(ctx, c, pod.Name, true))
 		}
-		entries = append(entries, entry{name: "logs/" + pods[i].Name + ".log", content: []byte(scrub(string(content))), err: err})
 	}
 	return entries
+}
+
+// logOf reads the log of a pod, or of its container that ended last.
+func logOf(ctx context.Context, c client.Clients, pod string, previous bool) entry {
+	name := "logs/" + pod + ".log"
+	if previous {
+		name = "logs/" + pod + ".previous.log"
+	}
+	options := &corev1.PodLogOptions{TailLines: ptr.To[int64](logLines), Previous: previous}
+	content, err := c.Kubernetes.CoreV1().Pods(berthv1alpha1.SystemNamespace).GetLogs(pod, options).DoRaw(ctx)
+	if err != nil {
+		return entry{name: name, err: client.DescribeError("reading the log", err)}
+	}
+	return entry{name: name, content: []byte(scrub(string(content)))}
 }

@@ -23,7 +23,8 @@ const (
 	long = `Collect what a maintainer needs to find out what is wrong, in an archive, and list what is in it.
 
 It holds the objects of Berth's kinds; the Deployments, pods, leases, events and configuration of the namespace berth-system,
-with the last lines of the logs; nodes; and the admission policies and permissions of Berth. Nothing is changed.
+with the last lines of the logs, also of programs that have ended; nodes; the leases of all Schedulers; and the admission policies and
+permissions of Berth. Nothing is changed.
 
 No Secret is read. Environment variables, annotations that are neither Berth's nor Kubernetes', what looks like credentials in URLs,
 flags, fields, texts and logs, and the data of Secrets and ConfigMaps that stand in Applications are taken out. Names of your objects and

@@ -13,11 +13,15 @@ import (
 	"strings"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/cli/internal/clitest"
@@ -93,6 +97,14 @@ func world(t *testing.T) *clitest.World {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: system, Name: "berth-scheduler-0", Labels: map[string]string{"app.kubernetes.io/name": "berth-scheduler"},
 	}}
+	part := map[string]string{"app.kubernetes.io/part-of": "berth"}
+	leases := metav1.ObjectMeta{Namespace: "berth-schedulers", Name: "berth-scheduler-leases", Labels: part}
+	stock := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-scheduler"}}
+	stock.Spec.HolderIdentity = ptr.To("control-plane-1")
+	w.Kubernetes = append(w.Kubernetes, stock,
+		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "berth-schedulers", Name: "berth-scheduler-a"}},
+		&rbacv1.Role{ObjectMeta: leases}, &rbacv1.RoleBinding{ObjectMeta: leases},
+		&admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "berth-stamps", Labels: part}})
 	w.Kubernetes = append(w.Kubernetes, d, p, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tls"}, Data: map[string][]byte{"tls.key": []byte("hunter2")},
 	})
@@ -120,18 +132,40 @@ func TestNoSecretIsInIt(t *testing.T) {
 func TestWhatIsInIt(t *testing.T) {
 	_, files := bundle(t, world(t))
 	for name, want := range map[string]string{
-		"versions.yaml":                  "goVersion",
-		"objects/Cluster.yaml":           "name: beijing",
-		"objects/Application.yaml":       "kept-of-berth",
-		"system/deployments.yaml":        `value: "200"`,
-		"system/pods.yaml":               "name: berth-scheduler-0",
-		"system/nodes.yaml":              "name: beijing-0",
-		"logs/berth-scheduler-0.log":     "fake logs",
-		"objects/PropagationPolicy.yaml": "items:",
+		"versions.yaml":                                 "goVersion",
+		"objects/Cluster.yaml":                          "name: beijing",
+		"objects/Application.yaml":                      "kept-of-berth",
+		"system/deployments.yaml":                       `value: "200"`,
+		"system/pods.yaml":                              "name: berth-scheduler-0",
+		"system/nodes.yaml":                             "name: beijing-0",
+		"logs/berth-scheduler-0.log":                    "fake logs",
+		"system/leases-of-schedulers.yaml":              "name: berth-scheduler-a",
+		"system/lease-of-kube-scheduler.yaml":           "holderIdentity: control-plane-1",
+		"system/roles.yaml":                             "name: berth-scheduler-leases",
+		"system/rolebindings.yaml":                      "name: berth-scheduler-leases",
+		"system/validatingadmissionpolicybindings.yaml": "name: berth-stamps",
+		"objects/PropagationPolicy.yaml":                "items:",
 	} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s has no %q:\n%s", name, want, files[name])
 		}
+	}
+}
+
+// TestAProgramThatHasEndedIsHeard holds that what it wrote before is there, and only then.
+func TestAProgramThatHasEndedIsHeard(t *testing.T) {
+	const before = "logs/berth-scheduler-0.previous.log"
+	if _, files := bundle(t, world(t)); files[before] != "" {
+		t.Errorf("%s is there, and the program has not ended", before)
+	}
+	w := world(t)
+	for _, object := range w.Kubernetes {
+		if p, is := object.(*corev1.Pod); is && p.Name == "berth-scheduler-0" {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "scheduler", RestartCount: 1}}
+		}
+	}
+	if _, files := bundle(t, w); files[before] == "" {
+		t.Errorf("no %s", before)
 	}
 }
 
