@@ -226,6 +226,11 @@ var _ = Describe("A release", Serial, func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(*taken.Spec.HolderIdentity).NotTo(Equal("control-plane-1_1"))
 
+		By("upgrading while it holds the lease")
+		upgraded := run(ctx, inSystem("upgrade", "berth", "--set", "mode=Instead,scheduler.replicas=3")...)
+		Expect(upgraded.failed).To(BeFalse(), upgraded.err)
+		Expect(*deployment(ctx, "berth-scheduler").Spec.Replicas).To(BeEquivalentTo(3))
+
 		By("going away again")
 		gone := run(ctx, "uninstall", "berth", "--namespace", systemNamespace)
 		Expect(gone.failed).To(BeFalse(), gone.err)
