@@ -42,8 +42,9 @@ type Server struct {
 
 // New returns a Server that knows the priority classes of every cluster and nothing else; see Put.
 func New() (*Server, error) {
-	// Plugins ask the client for what their informers do not know. It knows nothing.
-	client := kubefake.NewClientset()
+	// Plugins ask the client for what their informers do not know. It knows nothing. The other kind
+	// of it would parse the schemas of everything that there is first.
+	client := kubefake.NewSimpleClientset() //nolint:staticcheck // as above
 	factory := informers.NewSharedInformerFactory(client, 0)
 	ranger, err := limitranger.NewLimitRanger(&limitranger.DefaultLimitRangerActions{})
 	if err != nil {
