@@ -92,10 +92,10 @@ type Spender struct {
 	// floors are the revisions of grants that were recorded when this process became the leader.
 	// Older ones, which its informer may still show, were meant for the process before it.
 	floors map[types.UID]int64
-	// followed are the ClusterResources by which the grants were set last, and leaving whether the
-	// Scheduler was being deleted then.
-	followed *catalog.Resources
-	leaving  bool
+	// followed are the ClusterResources by which the grants were set last, and leaving and registered
+	// what the Scheduler was then.
+	followed            *catalog.Resources
+	leaving, registered bool
 	// alone is when it was last tried to find out whether there is another scheduler, wrote when
 	// the status was written.
 	alone, wrote time.Time
@@ -206,10 +206,11 @@ func (p *Spender) beAlone(ctx context.Context, homes *catalog.Homes) error {
 
 // follow sets what may be given out to what was granted, and wakes the pods that can have more now.
 func (p *Spender) follow(homes *catalog.Homes, resources *catalog.Resources) {
-	if p.followed == resources && p.leaving == homes.Leaving && p.Grants.Allowance().Limited {
+	same := p.followed == resources && p.leaving == homes.Leaving && p.registered == homes.Registered
+	if same && p.Grants.Allowance().Limited {
 		return
 	}
-	p.followed, p.leaving = resources, homes.Leaving
+	p.followed, p.leaving, p.registered = resources, homes.Leaving, homes.Registered
 	caps := map[pool.Key]int64{}
 	if homes.Registered {
 		resources.Each(func(name string, r *catalog.Resource) { p.capsOf(name, r, caps) })

@@ -186,6 +186,22 @@ func TestWhatMayBeGivenOut(t *testing.T) {
 	}
 }
 
+// A Scheduler whose lease ran out counts as dead until the controllers see it renewed.
+func TestASchedulerThatCountedAsDeadSpendsItsGrantsAgain(t *testing.T) {
+	b := newBench(t, scheduler("a"), scheduler("b"))
+	b.resources = resources(licence(1, grant("a", "3", "", 1)))
+	b.homes = &catalog.Homes{Shared: true}
+	b.mustPass(t)
+	b.homes, b.demand.serves = &catalog.Homes{Registered: true, Shared: true}, []*corev1.Pod{waiting("first")}
+	b.mustPass(t)
+	if diff := cmp.Diff(map[pool.Key]int64{all: 6}, b.Grants.Allowance().caps); diff != "" {
+		t.Errorf("what it may give out (-want +got):\n%s", diff)
+	}
+	if len(b.woken) != 1 {
+		t.Errorf("woken: %v, want the pod that this serves", b.woken)
+	}
+}
+
 func TestASchedulerThatIsAlone(t *testing.T) {
 	leaving, spending := scheduler("a"), scheduler("a")
 	leaving.DeletionTimestamp, leaving.Finalizers = &metav1.Time{Time: time.Unix(1, 0)}, []string{"keep"}
