@@ -19,11 +19,7 @@ func (f *fleet) change(name string, change func(*berthv1alpha1.Cluster)) {
 	change(after)
 	f.put(after)
 	for _, request := range f.controller.Waiting(f.tb.Context(), after) {
-		for _, a := range f.apps {
-			if a.key == request.NamespacedName {
-				a.poke()
-			}
-		}
+		f.tenants[request.Namespace].poke()
 	}
 }
 

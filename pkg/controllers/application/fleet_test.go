@@ -7,9 +7,10 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -192,9 +193,10 @@ func (f *fleet) react(object client.Object) {
 
 // tenant is an Application with what the model knows of it.
 type tenant struct {
-	fleet  *fleet
-	key    client.ObjectKey
-	starts time.Duration
+	fleet *fleet
+	// key is the name of the Application, and policyKey that of the policy of its Deployment.
+	key, policyKey client.ObjectKey
+	starts         time.Duration
 	// next is when the next pass is due, the zero time for not at all, and before is the Application
 	// as it was before this one.
 	next   time.Time
@@ -222,6 +224,7 @@ func (f *fleet) addApplication(app *berthv1alpha1.Application, name string) *ten
 	f.put(app)
 	a := &tenant{
 		fleet: f, key: client.ObjectKeyFromObject(app), starts: f.between(5*time.Second, 180*time.Second), calm: f.clock.Now(),
+		policyKey: client.ObjectKey{Namespace: name, Name: modelpolicy.NameForApplication(name, "Deployment", "front")},
 	}
 	f.apps, f.tenants[name] = append(f.apps, a), a
 	a.poke()
@@ -297,15 +300,15 @@ func (a *tenant) pods() []*corev1.Pod {
 
 // allPods returns the pods with those that are being deleted.
 func (a *tenant) allPods() map[client.ObjectKey]*corev1.Pod {
-	of := client.ObjectKey{Namespace: a.key.Namespace, Name: modelpolicy.NameForApplication(a.key.Name, "Deployment", "front")}
-	return a.fleet.memory.pods[of]
+	return a.fleet.memory.pods[a.policyKey]
 }
 
 // leaving reports whether a pod is being deleted and has not ended.
 func (a *tenant) leaving() bool { return len(a.allPods()) > len(a.pods()) }
 
-func numberOf(pod *corev1.Pod) (n int) {
-	_, _ = fmt.Sscanf(pod.Name, "front-%d", &n)
+// numberOf returns the number in the name of a pod.
+func numberOf(pod *corev1.Pod) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(pod.Name, "front-"))
 	return n
 }
 

@@ -4,6 +4,7 @@
 package application_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,9 +35,11 @@ type memory struct {
 	client.Client
 	objects map[string]map[client.ObjectKey]client.Object
 	// pods are the names of the pods by the policy that they wait for or were placed by.
-	pods    map[client.ObjectKey]map[client.ObjectKey]*corev1.Pod
-	version int64
-	writes  int
+	pods map[client.ObjectKey]map[client.ObjectKey]*corev1.Pod
+	// applications are the names of the Applications in the order in which they are listed.
+	applications []client.ObjectKey
+	version      int64
+	writes       int
 	// changes are the writes of anything but a status.
 	changes int
 	// fails makes a write fail, before or after it is done; nil for never. It is told what is written.
@@ -80,7 +83,14 @@ func (m *memory) put(object client.Object) {
 		}
 		m.pods[of][key] = pod
 	}
+	if i, found := slices.BinarySearchFunc(m.applications, key, compareKeys); kind == "Application" && !found {
+		m.applications = slices.Insert(m.applications, i, key)
+	}
 	m.objects[kind][key] = object
+}
+
+func compareKeys(a, b client.ObjectKey) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 func (m *memory) unindex(key client.ObjectKey) {
@@ -93,6 +103,9 @@ func (m *memory) remove(object client.Object) {
 	key := client.ObjectKeyFromObject(object)
 	if kindOf(object) == "Pod" {
 		m.unindex(key)
+	}
+	if i, found := slices.BinarySearchFunc(m.applications, key, compareKeys); kindOf(object) == "Application" && found {
+		m.applications = slices.Delete(m.applications, i, i+1)
 	}
 	delete(m.objects[kindOf(object)], key)
 }
@@ -161,10 +174,10 @@ func (m *memory) List(_ context.Context, into client.ObjectList, options ...clie
 	asked.ApplyOptions(options)
 	switch list := into.(type) {
 	case *berthv1alpha1.ApplicationList:
-		for _, object := range m.objects["Application"] {
-			list.Items = append(list.Items, *object.(*berthv1alpha1.Application))
+		list.Items = make([]berthv1alpha1.Application, len(m.applications))
+		for i, key := range m.applications {
+			list.Items[i] = *m.objects["Application"][key].(*berthv1alpha1.Application)
 		}
-		slices.SortFunc(list.Items, func(a, b berthv1alpha1.Application) int { return strings.Compare(a.Namespace, b.Namespace) })
 	case *corev1.PodList:
 		name, _ := asked.FieldSelector.RequiresExactMatch("berth.dev/policy")
 		for _, pod := range m.pods[client.ObjectKey{Namespace: asked.Namespace, Name: name}] {

@@ -56,8 +56,7 @@ func (a *tenant) deployment() *appsv1.Deployment {
 
 // policy returns the policy of the Deployment, nil if there is none yet.
 func (a *tenant) policy() *berthv1alpha1.PropagationPolicy {
-	name := modelpolicy.NameForApplication(a.key.Name, "Deployment", "front")
-	p, _ := a.fleet.objects["PropagationPolicy"][client.ObjectKey{Namespace: a.key.Namespace, Name: name}].(*berthv1alpha1.PropagationPolicy)
+	p, _ := a.fleet.objects["PropagationPolicy"][a.policyKey].(*berthv1alpha1.PropagationPolicy)
 	return p
 }
 
