@@ -181,8 +181,9 @@ func (s *observed) count(pod *corev1.Pod) {
 
 // bound returns what a pod that has a node counts as.
 func (s *observed) bound(pod *corev1.Pod, placed stamp.Stamp) migrate.BoundPod {
+	available := s.available(pod, placed.Policy)
 	return migrate.BoundPod{
-		Cluster: placed.Cluster, Ready: s.available(pod, placed.Policy), OwnCost: !placed.OwnsDeletionCost(pod),
+		Cluster: placed.Cluster, Ready: available, Warming: !available && workload.Ready(pod), OwnCost: !placed.OwnsDeletionCost(pod),
 		DeletionCost: stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]),
 	}
 }

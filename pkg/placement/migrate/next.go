@@ -106,6 +106,9 @@ func (w *Situation) step() Step {
 	case w.Pods[w.Target].Ready < part, !w.Pods.keeps(w.Target, part):
 		both.Replicas = w.starting(part, wanted, elsewhere)
 	}
+	if w.Pods.warming(w.Target, part >= wanted && w.Pods[w.Target].Ready >= part) {
+		both.Replicas = max(both.Replicas, live)
+	}
 	return both
 }
 

@@ -9,8 +9,10 @@ import "math"
 type BoundPod struct {
 	// Cluster is the cluster in which it was placed.
 	Cluster string
-	// Ready reports whether it serves.
-	Ready bool
+	// Ready reports whether it serves, and Warming whether it is ready and does not count as serving
+	// before it has been for long enough. A workload that shrinks holds it to be as good as one that
+	// serves.
+	Ready, Warming bool
 	// DeletionCost orders the pods of a workload that shrinks: the lowest goes first.
 	DeletionCost int64
 	// OwnCost is true if the user has set the deletion cost, and Berth leaves it alone.
@@ -23,8 +25,9 @@ type Pods map[string]clusterPods
 
 // clusterPods are the pods of a workload in one cluster.
 type clusterPods struct {
-	// Bound and Ready are how many there are, and how many of them serve.
-	Bound, Ready int64
+	// Bound, Ready and Warming are how many there are, how many of them serve, and how many will if
+	// they stay ready.
+	Bound, Ready, Warming int64
 	// lowest and highest are the bounds of their deletion costs, and ready are those of the ones that
 	// serve.
 	lowest, highest int64
@@ -42,6 +45,8 @@ func (p Pods) Add(pod BoundPod) {
 	if pod.Ready {
 		in.Ready++
 		in.ready = append(in.ready, pod.DeletionCost)
+	} else if pod.Warming {
+		in.Warming++
 	}
 	in.lowest, in.highest = min(in.lowest, pod.DeletionCost), max(in.highest, pod.DeletionCost)
 	in.ownCost = in.ownCost || pod.OwnCost
@@ -67,6 +72,18 @@ func (p Pods) shrinksElsewhere(cluster string) bool {
 		return true
 	}
 	return here.lowest > p.highestElsewhere(cluster)
+}
+
+// warming reports whether a pod is ready, and not for long enough yet to serve: a workload that
+// shrinks may keep it at the cost of one that serves. If the cluster has all that are wanted, those
+// elsewhere do not matter.
+func (p Pods) warming(cluster string, whole bool) bool {
+	for name, in := range p {
+		if in.Warming > 0 && (name == cluster || !whole) {
+			return true
+		}
+	}
+	return false
 }
 
 // keeps reports whether so many pods of a cluster that serve are the last to go when the workload

@@ -85,6 +85,11 @@ func TestNextInParts(t *testing.T) {
 			pods:       counted(bound("madrid", 5, 1, 1), bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
 			wantPolicy: "madrid=2 rome,berlin", wantStep: migrate.Step{Replicas: 6, Moving: true, Held: true},
 		},
+		"such surplus stays while a pod that has just become ready would stay instead": {
+			surge: 1, live: five, policy: "madrid=2 berlin",
+			pods:       counted([]migrate.BoundPod{{Cluster: "madrid", Warming: true}}, bound("berlin", 1, 4, 4)),
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
+		},
 		"nothing runs in the cluster of a move that was given up": {
 			surge: 2, live: six, policy: "rome=2 berlin", pods: counted(bound("berlin", 2, 4, 4)),
 			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 6, Moving: true, Held: true},
