@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -142,10 +143,10 @@ func (w *writer) metadata(ctx context.Context, key berthv1alpha1.ApplicationObje
 		reader = w.account
 	}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: w.app.Namespace, Name: key.Name}, found)
-	if apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err), apimeta.IsNoMatchError(err): // With a kind go all of its objects.
 		return nil, nil //nolint:nilnil // no object is no error
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	return found, nil

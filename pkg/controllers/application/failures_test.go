@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -223,6 +224,19 @@ func TestWhatCannotBeDeletedStaysListed(t *testing.T) {
 				t.Errorf("%d objects in the status after it could be deleted, want 1", got)
 			}
 		})
+	}
+}
+
+// TestAnObjectOfAKindThatIsGoneIsGone takes an object out of the manifests after its kind has been
+// uninstalled, and its objects with it.
+func TestAnObjectOfAKindThatIsGoneIsGone(t *testing.T) {
+	w := newWorld(t, cluster("berlin", 0.5), newApplication(deployment+"---\n"+configMap))
+	w.passes()
+	w.edit(func(spec *berthv1alpha1.ApplicationSpec) { spec.Manifests = manifests(deployment) })
+	w.fail = failing[*metav1.PartialObjectMetadata]("get", &apimeta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "ConfigMap"}})
+	w.passes()
+	if got := len(w.app().Status.Objects); got != 1 {
+		t.Errorf("%d objects in the status, want 1", got)
 	}
 }
 
