@@ -183,11 +183,13 @@ func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool
 	default:
 		p.tellUnsuited(results)
 	}
-	if ranking := rank.Shown(results); !alike(status.Ranking, ranking) {
+	ranking := rank.Shown(results)
+	changes := !alike(status.Ranking, ranking)
+	if changes {
 		status.Ranking = ranking
-		if i >= 0 {
-			status.Score = new(results[i].Score)
-		}
+	}
+	if i >= 0 && (changes || status.Score == nil || math.Abs(*status.Score-results[i].Score) >= noticeable) {
+		status.Score = new(results[i].Score)
 	}
 	if status.Score != nil {
 		status.ShownScore = rank.Digits(*status.Score)

@@ -43,6 +43,9 @@ func TestAMoveWaitsWhileManyPodsMove(t *testing.T) {
 			w.after(15 * time.Second)
 			w.after(15 * time.Second)
 			w.is("when it may", "madrid", "madrid>=2 berlin", 4, "True Start")
+			if got := w.app().Status.ShownScore; got != "0.9091" {
+				t.Errorf("the score is %s, want that of madrid, 0.9091", got)
+			}
 		})
 	}
 }
