@@ -6,6 +6,7 @@ package application
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -248,10 +249,10 @@ func (p *pass) suspended(seen *observed) bool {
 		p.condition(berthv1alpha1.ApplicationReady, false, berthv1alpha1.ReasonWaitingForCluster, "no cluster is chosen yet, so nothing is made")
 		return true
 	}
-	if reasonOf(p.app) == berthv1alpha1.ReasonInvalidManifests {
-		suits := apimeta.IsStatusConditionTrue(p.app.Status.Conditions, berthv1alpha1.ApplicationScheduled)
-		p.condition(berthv1alpha1.ApplicationScheduled, suits, berthv1alpha1.ReasonSuspended, "the cluster stays chosen while it is suspended")
-	}
+	suits := apimeta.IsStatusConditionTrue(p.app.Status.Conditions, berthv1alpha1.ApplicationScheduled)
+	p.condition(berthv1alpha1.ApplicationScheduled, suits, berthv1alpha1.ReasonSuspended,
+		fmt.Sprintf("cluster %s stays chosen while it is suspended", p.app.Status.ScheduledTo))
+	p.waitsForNothing()
 	if p.app.Status.Move != nil {
 		p.condition(berthv1alpha1.ApplicationMoving, true, berthv1alpha1.ReasonSuspended, "the move rests while the Application is suspended")
 	}

@@ -162,8 +162,7 @@ func (p *pass) time() *metav1.Time {
 func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool, objects []*object, seen *observed) {
 	status := &p.app.Status
 	app := migrate.Application{
-		Current: status.ScheduledTo, Never: p.app.Spec.Migration == berthv1alpha1.MigrationNever, Moving: moving,
-		Waits: p.offline.waits,
+		Current: status.ScheduledTo, Never: p.never(), Moving: moving, Waits: p.offline.waits,
 	}
 	chosen := r.limited(p, app, p.within(app, results), objects, seen)
 	if chosen != status.ScheduledTo {
@@ -207,9 +206,12 @@ func (p *pass) tellUnsuited(results []rank.Ranked) {
 		fmt.Sprintf("cluster %s does not suit any more: %s; %s", chosen, why, p.whyStays()))
 }
 
+// never reports whether the Application stays in the first cluster that was chosen for it.
+func (p *pass) never() bool { return p.app.Spec.Migration == berthv1alpha1.MigrationNever }
+
 // whyStays says why the Application stays although another cluster suits it better.
 func (p *pass) whyStays() string {
-	if p.app.Spec.Migration == berthv1alpha1.MigrationNever {
+	if p.never() {
 		return "migration is Never, so it stays there"
 	}
 	return "the move to another one waits"

@@ -63,13 +63,12 @@ func (p *pass) tellOffline(results []rank.Ranked) {
 	}
 	reason := berthv1alpha1.ReasonClusterOffline
 	switch {
+	case p.never():
+		message += "; " + p.whyStays()
 	case o.waits && o.until.IsZero():
 		message += "; failover.after is Never, so it stays there"
 	case o.waits:
 		message += fmt.Sprintf("; it is left at %s if another one is eligible then", o.until.UTC().Format(time.RFC3339))
-	case p.app.Spec.Migration == berthv1alpha1.MigrationNever:
-		reason = berthv1alpha1.ReasonNoClusterMatches
-		message += "; migration is Never, so it stays there"
 	default:
 		reason = berthv1alpha1.ReasonNoClusterMatches
 		message += "; it stays there, since " + rank.Unmatched(results)
@@ -102,7 +101,7 @@ func (r *Reconciler) presses(ctx context.Context, p *pass) (bool, error) {
 	if cluster.Spec.Drain || !agrees(p.app, &cluster) {
 		return true, nil
 	}
-	if reasonOf(p.app) != berthv1alpha1.ReasonClusterOffline {
+	if reasonOf(p.app) != berthv1alpha1.ReasonClusterOffline || p.never() {
 		return false, nil
 	}
 	online := cluster.Online()

@@ -85,6 +85,28 @@ func TestAnOfflineClusterThatIsNeverLeft(t *testing.T) {
 	}
 }
 
+func TestAnOfflineClusterIsNotLeftByWhatNeverMoves(t *testing.T) {
+	after := berthv1alpha1.FailoverAfter("5m")
+	for name, rule := range map[string]*berthv1alpha1.Failover{"without a failover": nil, "with one": {After: &after}} {
+		t.Run(name, func(t *testing.T) {
+			w := settled(t, func(app *berthv1alpha1.Application) {
+				app.Spec.Migration, app.Spec.Failover = berthv1alpha1.MigrationNever, rule
+			})
+			w.online("berlin", false)
+			for _, d := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
+				w.after(d)
+				w.stands("it is offline", "berlin", "False ClusterOffline: cluster berlin is offline since ")
+				if got := w.condition("Scheduled"); !strings.HasSuffix(got, "Z; migration is Never, so it stays there") {
+					t.Errorf("Scheduled is %s", got)
+				}
+			}
+			w.online("berlin", true)
+			w.after(time.Minute)
+			w.stands("it is back", "berlin", "True ClusterChosen")
+		})
+	}
+}
+
 func TestAnOfflineClusterIsNotLeftForNothing(t *testing.T) {
 	w := failingOver(t, "5m")
 	w.online("berlin", false)

@@ -32,9 +32,17 @@ func (r *Reconciler) limited(p *pass, app migrate.Application, chosen string, ob
 		}
 	}
 	if p.waitsForTurn() {
-		apimeta.RemoveStatusCondition(&p.app.Status.Conditions, berthv1alpha1.ApplicationMoving)
+		p.waitsForNothing()
 	}
 	return chosen
+}
+
+// waitsForNothing takes back that a move waits for its turn or for a window.
+func (p *pass) waitsForNothing() {
+	told := apimeta.FindStatusCondition(p.app.Status.Conditions, berthv1alpha1.ApplicationMoving)
+	if told != nil && (told.Reason == berthv1alpha1.ReasonMovesLimited || told.Reason == berthv1alpha1.ReasonWindowClosed) {
+		apimeta.RemoveStatusCondition(&p.app.Status.Conditions, berthv1alpha1.ApplicationMoving)
+	}
 }
 
 // waitsForTurn reports whether a move that pays waits for its turn. The choice is reviewed in each

@@ -82,6 +82,30 @@ func TestAMoveThatIsNoLongerWantedWaitsForNothing(t *testing.T) {
 	w.is("it stays", "berlin", "berlin", 2, "none")
 }
 
+// TestWhatIsSuspendedWaitsForNothing suspends what waits for its turn, or for a window.
+func TestWhatIsSuspendedWaitsForNothing(t *testing.T) {
+	closed := func(app *berthv1alpha1.Application) {
+		hour := metav1.Duration{Duration: time.Hour}
+		app.Spec.Move = &berthv1alpha1.ApplicationMove{Windows: []berthv1alpha1.MoveWindow{{Schedule: "0 0 * * *", Duration: hour}}}
+	}
+	for told, edit := range map[string]func(*berthv1alpha1.Application){"MovesLimited": nil, "WindowClosed": closed} {
+		t.Run(told, func(t *testing.T) {
+			w := settled(t, edit)
+			w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
+			w.clock.SetTime(w.clock.Now().Add(61 * time.Second))
+			crowded(t, w, movelimit.Limits{PerMinute: 2})
+			w.passes()
+			w.is("at first", "berlin", "berlin", 2, "False "+told)
+			w.edit(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = true })
+			w.passes()
+			w.is("suspended", "berlin", "berlin", 2, "none")
+			w.edit(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = false })
+			w.passes()
+			w.is("it goes on", "berlin", "berlin", 2, "False "+told)
+		})
+	}
+}
+
 func TestWhatIsNoMoveIsNotLimited(t *testing.T) {
 	w := newWorld(t, cluster("berlin", 0.5), cluster("madrid", 0.4), newApplication(deployment))
 	crowded(t, w, movelimit.Limits{PerMinute: 1})

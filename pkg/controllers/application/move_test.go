@@ -357,6 +357,9 @@ func TestWhatIsSuspendedRests(t *testing.T) {
 	w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
 	w.after(2 * time.Minute)
 	w.is("it is not moved", "berlin", "berlin", 2, "none")
+	if got := w.condition("Scheduled"); got != "True Suspended: cluster berlin stays chosen while it is suspended" {
+		t.Errorf("Scheduled is %s", got)
+	}
 	suspend(w, false)
 	w.is("it is moved", "madrid", "madrid>=2 berlin", 4, "True Start")
 	w.run("madrid", 0, true)
