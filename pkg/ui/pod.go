@@ -45,6 +45,9 @@ func (s *snapshot) pod(namespace, name string) *page {
 	if whole && len(answer.Resources) > 0 {
 		p.Tables = append(p.Tables, resourcesAsked(answer))
 	}
+	if answer.Waits() && slices.Contains(s.state.Schedulers, pod.Spec.SchedulerName) {
+		s.wouldRun(p, namespace, name)
+	}
 	return p
 }
 

@@ -33,12 +33,15 @@ type snapshot struct {
 	missing map[string]string
 	// stale is since when something is outdated, the zero time if nothing is.
 	stale time.Time
+	// remedies try what would let pods run, beside what the snapshot knows.
+	remedies *remedies
 }
 
 // newSnapshot is called with the lock of the Source.
 func newSnapshot(s *Source) *snapshot {
 	found := &snapshot{
 		version: s.title(), at: time.Now(), namespace: s.namespace, missing: map[string]string{}, stale: s.staleSince(),
+		remedies: s.remedies,
 	}
 	for name, k := range s.kinds {
 		if why := k.missing(); why != "" {

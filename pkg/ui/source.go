@@ -36,6 +36,8 @@ type Clients struct {
 	// Config is how owners of operators' kinds are looked up. If it is nil, the references of pods to
 	// them are taken at their word.
 	Config *rest.Config
+	// Remedies tries what would let a pod run that waits. If it is nil, pages tell which command does.
+	Remedies func(ctx context.Context, namespace, name string) (*Remedies, error)
 }
 
 // Source watches what the pages show, with the rights of one user. It is safe for concurrent use.
@@ -45,6 +47,8 @@ type Source struct {
 	kinds      map[string]*kind
 	// further looks up owners of operators' kinds.
 	further workload.FurtherSource
+	// remedies are those of the pods whose pages are looked at.
+	remedies *remedies
 	// ended is closed when nothing is watched any more.
 	ended <-chan struct{}
 
@@ -73,7 +77,11 @@ func NewSource(ctx context.Context, clients Clients, namespace string, scheduler
 	if s.further, err = lookUpOwners(ctx, clients, namespace, s.signal); err != nil {
 		return nil, err
 	}
-	s.kinds = watchedKinds(clients.Kubernetes, clients.Berth, namespace, s.signal)
+	s.remedies = &remedies{ctx: ctx, find: clients.Remedies, tell: s.signal, known: map[string]*tried{}}
+	s.kinds = watchedKinds(clients.Kubernetes, clients.Berth, namespace, func() {
+		s.remedies.changes.Add(1)
+		s.signal()
+	})
 	for _, k := range s.kinds {
 		k.start(ctx)
 	}

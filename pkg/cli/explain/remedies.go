@@ -8,17 +8,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
-	"berth.dev/berth/pkg/cli/internal/live"
 	"berth.dev/berth/pkg/cli/internal/output"
+	tried "berth.dev/berth/pkg/cli/internal/remedies"
 	"berth.dev/berth/pkg/explain"
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/explain/remedy"
-	"berth.dev/berth/pkg/simulator"
 )
 
 // remedies are what would let a pod run, or why that cannot be told.
@@ -36,63 +33,15 @@ func (o *podOptions) remedies(ctx context.Context, objects *placement.Objects, p
 	if !o.wantsRemedies || !answer.Waits() || !slices.Contains(o.profile.Schedulers(), pod.Spec.SchedulerName) {
 		return nil
 	}
-	found, err := o.findRemedies(ctx, objects, pod, answer)
+	clients, err := o.factory.Clients()
+	if err != nil {
+		return &remedies{Error: err.Error()}
+	}
+	found, err := tried.Find(ctx, clients, &o.profile, objects, pod, answer)
 	if err != nil {
 		return &remedies{Error: err.Error()}
 	}
 	return &remedies{Answer: found}
-}
-
-func (o *podOptions) findRemedies(
-	ctx context.Context, objects *placement.Objects, pod *corev1.Pod, answer *explain.PodAnswer,
-) (*remedy.Answer, error) {
-	configuration, err := o.profile.Configuration()
-	if err != nil {
-		return nil, err
-	}
-	profile, err := o.profile.Choose(configuration, pod.Spec.SchedulerName)
-	if err != nil {
-		return nil, err
-	}
-	clients, err := o.factory.Clients()
-	if err != nil {
-		return nil, err
-	}
-	fit, err := live.ReadFit(ctx, clients)
-	if err != nil {
-		return nil, err
-	}
-	return remedy.Find(ctx, profile, worldOf(fit, objects, answer), pod)
-}
-
-// worldOf puts together what the scheduler decides by.
-func worldOf(fit *live.Fit, objects *placement.Objects, answer *explain.PodAnswer) *remedy.World {
-	w := &remedy.World{
-		Kubernetes: slices.Clone(fit.Kubernetes), Shares: map[string]remedy.Share{},
-		Berth: &simulator.Objects{Clusters: fit.Clusters, Resources: fit.Resources, Further: objects.Further},
-	}
-	for _, owner := range objects.Owners {
-		w.Kubernetes = append(w.Kubernetes, owner)
-	}
-	w.Berth.Policies = pointers(objects.Policies)
-	w.Berth.Subscriptions = pointers(objects.Subscriptions)
-	if answer.Policy != nil {
-		w.Policy = objects.Policy(answer.Namespace, answer.Policy.Name)
-	}
-	for i := range answer.Clusters {
-		if c := &answer.Clusters[i]; c.Desired != nil {
-			w.Shares[c.Name] = remedy.Share{Desired: *c.Desired, Current: c.Current}
-		}
-	}
-	return w
-}
-
-func pointers[T berthv1alpha1.PropagationPolicy | berthv1alpha1.Subscription](items []T) []*T {
-	all := make([]*T, len(items))
-	for i := range items {
-		all[i] = &items[i]
-	}
-	return all
 }
 
 var remedyColumns = []output.Column{{Name: "Cluster"}, {Name: "Node"}, {Name: "Change"}}
@@ -105,40 +54,20 @@ func (r *remedies) print(w io.Writer) error {
 	case r.Error != "":
 		fmt.Fprintf(w, "\nWhat would let it run cannot be worked out: %s\n", output.OneLine(r.Error))
 		return nil
-	case r.Node != "":
-		fmt.Fprintf(w, "\nAs things are now, node %s in %s would take it: it runs at the next attempt of the scheduler.\n",
-			r.Node, explain.InCluster(r.Cluster))
-		return nil
-	case len(r.Remedies) == 0:
-		fmt.Fprintln(w, "\nNo change that was tried would let it run now.")
-	default:
-		fmt.Fprintln(w, "\nIt would run now if (one row, with all of its changes, is enough):")
-		if err := output.Rows(w, false, remedyColumns, r.rows()); err != nil {
+	}
+	fmt.Fprintln(w)
+	if found := r.Rows(); len(found) > 0 {
+		fmt.Fprintln(w, remedy.Heading+":")
+		rows := make([][]any, len(found))
+		for i, row := range found {
+			rows[i] = []any{row.Cluster, row.Node, row.Change}
+		}
+		if err := output.Rows(w, false, remedyColumns, rows); err != nil {
 			return err
 		}
 	}
-	for _, h := range r.Helpless {
-		fmt.Fprintf(w, "Nothing that was tried helps in %s: %s\n", explain.InCluster(h.Cluster), output.OneLine(strings.Join(h.Reasons, "; ")))
-	}
-	if r.Untried > 0 {
-		fmt.Fprintf(w, "Further clusters, farther from taking it, were not tried: %d\n", r.Untried)
+	for _, sentence := range r.Says() {
+		fmt.Fprintln(w, output.OneLine(sentence))
 	}
 	return nil
-}
-
-func (r *remedies) rows() [][]any {
-	var rows [][]any
-	for _, found := range r.Remedies {
-		cluster, node := found.Cluster, found.Node
-		if cluster == "" {
-			cluster = "<none>"
-		}
-		for i, change := range found.Changes {
-			if i > 0 {
-				cluster, node, change = "", "", "and "+change
-			}
-			rows = append(rows, []any{cluster, node, change})
-		}
-	}
-	return rows
 }

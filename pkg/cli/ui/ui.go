@@ -22,7 +22,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"berth.dev/berth/pkg/cli/internal/client"
-	"berth.dev/berth/pkg/cli/internal/values"
+	"berth.dev/berth/pkg/cli/internal/profile"
+	"berth.dev/berth/pkg/cli/internal/remedies"
+	"berth.dev/berth/pkg/explain/remedy"
 	"berth.dev/berth/pkg/ui"
 )
 
@@ -53,11 +55,11 @@ const (
 
 // options are the flags.
 type options struct {
-	streams    genericiooptions.IOStreams
-	factory    *client.Factory
-	address    string
-	port       int
-	schedulers *values.Names
+	streams genericiooptions.IOStreams
+	factory *client.Factory
+	address string
+	port    int
+	profile profile.Flags
 }
 
 // NewCommand returns the command ui.
@@ -72,7 +74,7 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 	}
 	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1", "loopback address to serve on")
 	cmd.Flags().IntVar(&o.port, "port", 0, "port to serve on, 0 for any that is free")
-	o.schedulers = values.AddSchedulersFlag(cmd.Flags())
+	o.profile.AddTo(cmd)
 	return cmd
 }
 
@@ -150,7 +152,7 @@ func (o *options) handler(ctx context.Context, clients client.Clients, namespace
 	pages.Find = func(w http.ResponseWriter, r *http.Request) *ui.Viewer {
 		chosen := pages.NamespaceOf(r, namespace)
 		source, err := sources.Get(ctx, ui.Key{Namespace: chosen}, func(ctx context.Context) (*ui.Source, error) {
-			return ui.NewSource(ctx, ui.Clients(clients), chosen, o.schedulers.Values())
+			return ui.NewSource(ctx, o.clients(clients), chosen, o.profile.Schedulers())
 		})
 		if err != nil {
 			ui.WriteBusy(w, r, err)
@@ -162,6 +164,25 @@ func (o *options) handler(ctx context.Context, clients client.Clients, namespace
 	mux.Handle("/{$}", http.RedirectHandler(ui.Prefix, http.StatusFound))
 	mux.Handle(ui.Prefix, pages)
 	return mux
+}
+
+// clients are those by which the pages read.
+func (o *options) clients(clients client.Clients) ui.Clients {
+	return ui.Clients{
+		Kubernetes: clients.Kubernetes, Berth: clients.Berth, Config: clients.Config,
+		Remedies: func(ctx context.Context, namespace, name string) (*ui.Remedies, error) {
+			found, err := remedies.Of(ctx, clients, &o.profile, namespace, name)
+			if err != nil {
+				return nil, err
+			}
+			told := &ui.Remedies{Heading: remedy.Heading, Says: found.Says()}
+			for i := range found.Remedies {
+				r := &found.Remedies[i]
+				told.Rows = append(told.Rows, ui.Remedy{Cluster: r.Cluster, Node: r.Node, Change: strings.Join(r.Changes, ", and ")})
+			}
+			return told, nil
+		},
+	}
 }
 
 // onlyHere refuses requests that were sent to another name than this machine's own: a page of
