@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth.dev/berth/cmd/playground/localnode"
 	"berth.dev/berth/cmd/playground/world"
 )
 
@@ -60,6 +61,7 @@ func up(ctx context.Context, options world.Options, out io.Writer) error {
 
 // printEmptyGuide tells who wants to install Berth how.
 func printEmptyGuide(out io.Writer, w *world.World) {
+	ctl := short(filepath.Join(w.BinDir(), "berthctl"))
 	fmt.Fprintf(out, `
 Berth is not installed. In another terminal:
 
@@ -69,8 +71,12 @@ See whether it can be, and install it in the way you like; what runs in the name
 
   %s check --pre
 
+No kubelet forwards ports here, so name Berth's processes to ask what was decided when:
+
+  %s explain deployment NAME --history $(cat %s/*)
+
 Logs are in %s. Ctrl-C ends it all.
-`, w.AdminKubeconfig(), short(filepath.Join(w.BinDir(), "berthctl")), w.LogDir())
+`, w.AdminKubeconfig(), ctl, ctl, short(filepath.Join(w.StateDir(), localnode.HistoryDir)), w.LogDir())
 }
 
 // printGuide tells a newcomer what to do next, with programs that this machine has.

@@ -6,8 +6,10 @@ package localnode
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,7 +50,9 @@ func (r *Runner) launch(ctx context.Context, pod *corev1.Pod) (process *localpla
 		if err := r.keepFile(ctx, pod, &c, schedulerConfigFlag); err != nil {
 			return nil, err
 		}
-		c.Args = append(c.Args, anyHistoryPort)
+		if err := r.remember(pod.Name, &c); err != nil {
+			return nil, err
+		}
 		return r.plane.StartControllerManager(ctx, c)
 	case localplane.BerthGateway:
 		process, _, err = r.plane.StartGateway(ctx, c)
@@ -60,14 +64,39 @@ func (r *Runner) launch(ctx context.Context, pod *corev1.Pod) (process *localpla
 		if err != nil {
 			return nil, err
 		}
-		c.Args = append(c.Args, anyHistoryPort)
+		if err := r.remember(pod.Name, &c); err != nil {
+			return nil, err
+		}
 		process, _, err = r.plane.StartScheduler(ctx, configuration, c)
 		return process, err
 	}
 }
 
-// anyHistoryPort keeps processes from each other's ports: all pods are on one machine.
-const anyHistoryPort = "--" + serve.Flag + "=127.0.0.1:0"
+// HistoryDir is the folder below the state directory with a file for each pod that remembers what
+// it decides: the flag by which berthctl explain --history asks it. No kubelet forwards ports here.
+const HistoryDir = "history"
+
+// remember has a program serve what it decides, at a port of its own: all pods are on one machine.
+func (r *Runner) remember(name string, c *localplane.Component) error {
+	port, err := localplane.FreePort()
+	if err != nil {
+		return fmt.Errorf("finding a port for the history: %w", err)
+	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	c.Args = append(c.Args, "--"+serve.Flag+"="+address)
+	file := r.historyFile(name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("telling where the history is: %w", err)
+	}
+	if err := os.WriteFile(file, []byte("--history-from https://"+address+"\n"), 0o600); err != nil {
+		return fmt.Errorf("telling where the history is: %w", err)
+	}
+	return nil
+}
+
+func (r *Runner) historyFile(name string) string {
+	return filepath.Join(r.plane.StateDir(), HistoryDir, name)
+}
 
 // keepFile writes the file that a flag names to this machine, and has the flag name it there.
 func (r *Runner) keepFile(ctx context.Context, pod *corev1.Pod, c *localplane.Component, flag string) error {

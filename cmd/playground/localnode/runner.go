@@ -9,7 +9,9 @@ package localnode
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -237,6 +239,9 @@ func (r *Runner) stop(k key) error {
 	delete(r.children, k)
 	r.mu.Unlock()
 	r.pauses.Forget(k)
+	if err := os.Remove(r.historyFile(k.name.Name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("forgetting where the history is: %w", err)
+	}
 	if c == nil || c.process == nil {
 		return nil
 	}

@@ -37,6 +37,17 @@ type plane struct {
 
 func (p *plane) StateDir() string { return p.dir }
 
+// served returns where a pod is said to serve what it has decided.
+func (p *plane) served(t *testing.T, pod string) string {
+	t.Helper()
+	flag, err := os.ReadFile(filepath.Join(p.dir, localnode.HistoryDir, pod))
+	address, found := strings.CutPrefix(strings.TrimSpace(string(flag)), "--history-from https://")
+	if err != nil || !found {
+		t.Fatalf("%s tells of its history: %q (%v)", pod, flag, err)
+	}
+	return address
+}
+
 func (p *plane) StartControllerManager(ctx context.Context, c localplane.Component) (*localplane.Process, error) {
 	process, _, err := p.StartScheduler(ctx, nil, c)
 	return process, err
@@ -130,11 +141,21 @@ func TestAPodRunsAsAProcess(t *testing.T) {
 		t.Errorf("the configuration is %q", got)
 	}
 	started := <-p.started
-	if started.Name != pod().Name || strings.Join(started.Args, " ") != "--scheduler-name=a --history-bind-address=127.0.0.1:0" ||
+	served := p.served(t, pod().Name)
+	if started.Name != pod().Name || strings.Join(started.Args, " ") != "--scheduler-name=a --history-bind-address="+served ||
 		strings.Join(started.Env, " ") != "GOGC=200" || !started.MayEnd {
 		t.Errorf("it started %+v", started)
 	}
 	await(t, client, func(pod *corev1.Pod) bool { return ready(pod) && pod.Status.Phase == corev1.PodRunning })
+	if err := client.CoreV1().Pods(localplane.BerthNamespace).Delete(t.Context(), pod().Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), poll, timeout, true, func(context.Context) (bool, error) {
+		_, err := os.Stat(filepath.Join(p.dir, localnode.HistoryDir, pod().Name))
+		return os.IsNotExist(err), nil
+	}); err != nil {
+		t.Errorf("a pod that is gone is said to tell of its history: %v", err)
+	}
 }
 
 func TestTheOtherProgramsRunToo(t *testing.T) {
@@ -145,13 +166,13 @@ func TestTheOtherProgramsRunToo(t *testing.T) {
 		"the controller manager": {
 			image: "berth-controller-manager:v1", args: []string{"--scheduler-config=/etc/berth/config.yaml", "--v=2"},
 			wantArgs: []string{
-				"--v=2", "--scheduler-config=DIR/berth-scheduler-a-1-config.yaml", "--history-bind-address=127.0.0.1:0",
+				"--v=2", "--scheduler-config=DIR/berth-scheduler-a-1-config.yaml", "--history-bind-address=SERVED",
 			},
 			wantConfig: "kind: Settings",
 		},
 		"the controller manager, with a configuration of its own": {
 			image: "berth-controller-manager", args: []string{"--v=2"},
-			wantArgs: []string{"--v=2", "--history-bind-address=127.0.0.1:0"},
+			wantArgs: []string{"--v=2", "--history-bind-address=SERVED"},
 		},
 		"the gateway": {image: "example.com/berth-gateway", args: []string{"--v=2"}, wantArgs: []string{"--v=2"}},
 	} {
@@ -161,7 +182,9 @@ func TestTheOtherProgramsRunToo(t *testing.T) {
 			p := run(t, fake.NewClientset(object, settings("config.yaml")))
 			started := <-p.started
 			for i := range tc.wantArgs {
-				tc.wantArgs[i] = strings.ReplaceAll(tc.wantArgs[i], "DIR", p.dir)
+				if tc.wantArgs[i] = strings.ReplaceAll(tc.wantArgs[i], "DIR", p.dir); strings.Contains(tc.wantArgs[i], "SERVED") {
+					tc.wantArgs[i] = strings.ReplaceAll(tc.wantArgs[i], "SERVED", p.served(t, object.Name))
+				}
 			}
 			if !slices.Equal(started.Args, tc.wantArgs) || !started.MayEnd {
 				t.Errorf("it started %+v, want the arguments %q", started, tc.wantArgs)

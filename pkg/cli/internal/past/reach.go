@@ -46,7 +46,7 @@ func (f *Sources) targets(ctx context.Context, clients client.Clients) ([]target
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("no pod of namespace %s is started with %sHOST:PORT, which history is asked of; "+
-			"programs elsewhere are named by --history-from", berthv1alpha1.SystemNamespace, bindFlag)
+			"programs elsewhere, as in a playground, are named by --history-from", berthv1alpha1.SystemNamespace, bindFlag)
 	}
 	return found, nil
 }
