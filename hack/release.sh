@@ -119,7 +119,7 @@ images_of() {
   done
   mkdir -p "dist/images/$folder"
   fresh "images/$folder/digests.txt" images_tool build -programs "$built/$folder" -out "dist/images/$folder" -tag "$tag" -time "$commit_time" "$@"
-  sed "s,^,dist/images/$folder/," "dist/images/$folder/digests.txt"
+  sed "s,^,dist/images/$folder/,; s,/\./,/," "dist/images/$folder/digests.txt"
   if [[ -n ${PUSH:-} ]]; then
     images_tool push -from "dist/images/$folder" -registry "$registry" -tag "$tag" "$@"
   fi
