@@ -92,6 +92,8 @@ func TestWrongCommands(t *testing.T) {
 		"misspelt":                  {"prview", `unknown command "prview" of berthctl, did you mean preview?`},
 		"misspelt in a group":       {"get placment", `unknown command "placment" of berthctl get, did you mean placement?`},
 		"unknown before a flag":     {"explain statefulset x --history", `unknown command "statefulset" of berthctl explain, see berthctl explain --help`},
+		"unknown with a name":       {"explain statefulset.apps/x", `unknown command "statefulset" of berthctl explain, see berthctl explain --help`},
+		"a kind without a name":     {"explain pod/", `"" is no name of a pod`},
 		"unknown in a group":        {"explain cluster", `unknown command "cluster" of berthctl explain, see berthctl explain --help`},
 		"an argument of a list":     {"get clusters beijing", `takes no arguments, and there is "beijing", did you mean berthctl get cluster NAME?`},
 		"an argument of list":       {"app list x", `berthctl app list takes no arguments, and there is "x", did you mean berthctl app get NAME?`},
@@ -110,6 +112,28 @@ func TestWrongCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clitest.Run(t.Context(), cli.Options{}, strings.Fields(tc.args)...).CheckFailed(t, tc.want)
 		})
+	}
+}
+
+func TestNamesAsKubectlPrintsThem(t *testing.T) {
+	w := clitest.NewWorld(t)
+	w.Cluster("beijing", 1)
+	w.Policy("spread", "apps/v1", "Deployment", "nginx", map[string]int64{"beijing": 1})
+	w.Deployment("nginx", 1).Pod("nginx-a")
+	explain := func(args string) string {
+		result := clitest.Run(t.Context(), w.Options(), strings.Fields(args)...)
+		if result.Code != 0 {
+			t.Errorf("berthctl %s: %s", args, result.Err)
+		}
+		return result.Out
+	}
+	want := explain("explain pod nginx-a --remedies=false -o json")
+	for _, args := range []string{
+		"explain pod/nginx-a --remedies=false -o json", "-n default explain pods/nginx-a --remedies=false -o json",
+	} {
+		if got := explain(args); got != want {
+			t.Errorf("berthctl %s printed\n%s\nand with two words\n%s", args, got, want)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func Run(ctx context.Context, o Options, args []string) int {
 	if strings.HasPrefix(baseName(o.Program), completerPrefix) {
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
-	root.SetArgs(joinPairs(longFlags(args)))
+	root.SetArgs(splitResourceName(joinPairs(longFlags(args))))
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

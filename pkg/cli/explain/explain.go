@@ -21,7 +21,8 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Tell why a pod, an application or a subscription runs where it does, or waits, and what was decided before",
-		Long:  "Tell why something is as it is.",
+		Long: "Tell why something is as it is. Kind and name may be one word, as kubectl get -o name prints them:\n" +
+			"berthctl explain pod/nginx-7c5ddbdf54-x2x9m.",
 	}
 	for _, construct := range subcommands {
 		cmd.AddCommand(construct(streams, factory))
