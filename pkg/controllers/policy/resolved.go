@@ -105,8 +105,8 @@ func ungrouped(in *inForce) []finding {
 	}
 	for _, u := range in.Layout.Unweighted {
 		found = append(found, finding{
-			berthv1alpha1.ReasonClustersWithoutWeight, fmt.Sprintf("these clusters of group %s get nothing, because they have no number of %s: %s",
-				u.Group, u.Of, names.First(u.Clusters, maxNames, ", ")),
+			berthv1alpha1.ReasonClustersWithoutWeight, fmt.Sprintf("these clusters of group %s get nothing, because %s: %s",
+				u.Group, u.Why, names.First(u.Clusters, maxNames, ", ")),
 		})
 	}
 	for _, r := range in.Layout.Relaxed {

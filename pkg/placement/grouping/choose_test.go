@@ -83,7 +83,7 @@ func TestClusterWeights(t *testing.T) {
 		},
 		"nothing is known of one": {
 			group: byCPU, sites: []*berthv1alpha1.Cluster{withCPU("2", site("a")), site("b")},
-			want: map[string]int64{"a": 12, "b": 0}, wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "cpu", Clusters: []string{"b"}}},
+			want: map[string]int64{"a": 12, "b": 0}, wantUnweighted: []grouping.Unweighted{{Group: "all", Why: "their nodes have no cpu", Clusters: []string{"b"}}},
 		},
 		"by a pool": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(8, site("a")), withPool(4, site("b")), withCPU("4", site("c"))},
@@ -96,19 +96,19 @@ func TestClusterWeights(t *testing.T) {
 		"by a pool that is not everywhere": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(8, site("a")), withPool(4, site("b")), withPool(0, withCPU("4", site("c")))},
 			want:           map[string]int64{"a": 8, "b": 4, "c": 0},
-			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "licences", Clusters: []string{"c"}}},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Why: "no pool of ClusterResource licences has their nodes", Clusters: []string{"c"}}},
 		},
 		"by a pool that has been counted nowhere": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withCPU("4", site("a")), withCPU("4", site("b"))},
 			want:           map[string]int64{"a": 0, "b": 0},
-			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "licences", Clusters: []string{"a", "b"}}},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Why: "no pool of ClusterResource licences has their nodes", Clusters: []string{"a", "b"}}},
 		},
 		"by a pool that has been counted in the first cluster": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{
 				withPool(8, site("a")), withCPU("4", site("b")), withCPU("4", site("c")), site("without-nodes"),
 			},
 			want:           map[string]int64{"a": 4, "b": 4, "c": 4, "without-nodes": 0},
-			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "licences", Clusters: []string{"without-nodes"}}},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Why: "no pool of ClusterResource licences has their nodes", Clusters: []string{"without-nodes"}}},
 		},
 		"by a pool, of which two significant bits count": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(9, site("a")), withPool(5, site("b"))},
@@ -131,7 +131,7 @@ func TestClusterWeights(t *testing.T) {
 				withRoom("4", site("a")), withCPU("8", withRoom("0", site("b"))), withCPU("8", withRoom("-3", site("c"))), withRoom("0", site("d")),
 			},
 			want:           map[string]int64{"a": 12, "b": 0, "c": 0, "d": 0},
-			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "cpu", Clusters: []string{"d"}}},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Why: "their nodes have no cpu", Clusters: []string{"d"}}},
 		},
 		"the room of one has been counted": {
 			group: byRoom, sites: []*berthv1alpha1.Cluster{withRoom("4", site("a")), withCPU("8", site("b"))},
@@ -146,7 +146,7 @@ func TestClusterWeights(t *testing.T) {
 				site("a", "size", "2"), site("b", "size", "big"), site("c"), site("d", "size", "-1"), site("e", "size", "9999999999"),
 			},
 			want:           map[string]int64{"a": 12, "b": 0, "c": 0, "d": 0, "e": 0},
-			wantUnweighted: []grouping.Unweighted{{Group: "all", Of: "size", Clusters: []string{"b", "c", "d", "e"}}},
+			wantUnweighted: []grouping.Unweighted{{Group: "all", Why: "their label size is missing or no number", Clusters: []string{"b", "c", "d", "e"}}},
 		},
 	}
 	for name, tc := range tests {

@@ -14,14 +14,14 @@ import (
 
 // Unweighted are clusters of a group that have no weight, so they get nothing.
 type Unweighted struct {
-	// Group is the name of the group, Of the label or resource that they lack a number of.
-	Group, Of string
+	// Group is the name of the group, Why says of the clusters why they have no weight.
+	Group, Why string
 	// Clusters are their names.
 	Clusters []string
 }
 
 func (u Unweighted) equal(other Unweighted) bool {
-	return u.Group == other.Group && u.Of == other.Of && slices.Equal(u.Clusters, other.Clusters)
+	return u.Group == other.Group && u.Why == other.Why && slices.Equal(u.Clusters, other.Clusters)
 }
 
 // weigh returns the weights of the clusters of a group, and which of them have none because what
@@ -32,7 +32,7 @@ func weigh(group *berthv1alpha1.ClusterGroup, names []string, sites *Sites) ([]i
 		return slices.Repeat([]int64{1}, len(names)), nil
 	}
 	weights := make([]int64, len(names))
-	none := &Unweighted{Group: group.Name, Of: by.LabelKey + resourceOf(by) + by.ClusterResource}
+	none := &Unweighted{Group: group.Name, Why: why(by)}
 	var told, untold []int
 	for i, name := range names {
 		s, known := sites.find(name), false
@@ -61,6 +61,18 @@ func weigh(group *berthv1alpha1.ClusterGroup, names []string, sites *Sites) ([]i
 		none = nil
 	}
 	return weights, none
+}
+
+// why says of clusters without a weight what they lack.
+func why(by *berthv1alpha1.ClusterWeights) string {
+	switch by.Type {
+	case berthv1alpha1.WeighLabel:
+		return "their label " + by.LabelKey + " is missing or no number"
+	case berthv1alpha1.WeighPool:
+		return "no pool of ClusterResource " + by.ClusterResource + " has their nodes"
+	default:
+		return "their nodes have no " + resourceOf(by)
+	}
 }
 
 // weight returns the number that gives a cluster its weight, and reports whether there is one.

@@ -82,7 +82,7 @@ var _ = Describe("the clusters of a group", func() {
 		s.follow(ctx, 8, group)
 		s.expectShares(ctx, "nginx", map[string]int{"a": 6, "b": 2})
 		s.expectResolved(ctx, berthv1alpha1.ReasonClustersWithoutWeight, fmt.Sprintf(
-			"these clusters of group all get nothing, because they have no number of %s: %s", sizeLabel, s.full("c")))
+			"these clusters of group all get nothing, because their label %s is missing or no number: %s", sizeLabel, s.full("c")))
 
 		By("giving it a number")
 		s.labelCluster(ctx, "c", sizeLabel, "4")
