@@ -55,7 +55,7 @@ const (
 	pause = 50 * time.Millisecond
 	// writers is how many pods are written at a time.
 	writers = 32
-	// mostQuestions bounds how often a pass asks the scheduler's plugins for pods whose home fails.
+	// mostQuestions bounds how often a pass asks the scheduler's plugins who has room for a pod.
 	mostQuestions = 64
 	// retryInterval is when the next pass finds out whose home has tried in vain.
 	retryInterval = 2 * time.Second

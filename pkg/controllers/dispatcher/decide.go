@@ -83,7 +83,10 @@ func (p *pass) decidePod(waiting *dispatch.Pod, only sets.Set[string]) {
 		roomy = p.roomy(pod)
 	}
 	if !p.round.Stay(waiting, eligible, roomy) {
-		p.round.Move(waiting, eligible, p.roomy(pod), wishOf(pod))
+		if roomy == nil && p.asksFor(likeOf(pod)) {
+			roomy = p.roomy(pod)
+		}
+		p.round.Move(waiting, eligible, roomy, wishOf(pod))
 	}
 }
 

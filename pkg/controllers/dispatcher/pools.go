@@ -94,12 +94,17 @@ func likeOf(pod *corev1.Pod) like {
 // mayAsk reports whether the pass can find out who has room for a pod whose home fails: a bounded
 // number of questions keeps passes short, and the others are asked in the next ones.
 func (p *pass) mayAsk(pod *corev1.Pod) bool {
-	key := likeOf(pod)
-	if _, known := p.rooms[key]; known || p.turns.Has(key) || len(p.rooms)+p.turns.Len() < mostQuestions {
+	if p.asksFor(likeOf(pod)) {
 		return true
 	}
 	p.postponed = append(p.postponed, pod.UID)
 	return false
+}
+
+// asksFor reports whether a question is within the bound of a pass, or has its answer already.
+func (p *pass) asksFor(key like) bool {
+	_, known := p.rooms[key]
+	return known || p.turns.Has(key) || len(p.rooms)+p.turns.Len() < mostQuestions
 }
 
 // takeTurns keeps questions for the pods that the last pass has put off asking for, the longest

@@ -163,3 +163,17 @@ func TestEachPodIsAskedForInTurn(t *testing.T) {
 		t.Errorf("home %q, want b, which has a free seat and room", got)
 	}
 }
+
+// TestAPassAsksWithinItsBound has more pods than a pass may ask for, each of which finds room at b
+// only. The others go to the home with the least to do, which is a.
+func TestAPassAsksWithinItsBound(t *testing.T) {
+	objects := two(busy("c1-0"), busy("c1-1"), busy("c2-0"), busy("c2-1"))
+	for i := range 100 {
+		objects = append(objects, pod(fmt.Sprint("many-", i), unschedulable, asking("1"), func(p *corev1.Pod) { p.Namespace = "another" }))
+	}
+	h := newHarness(t, objects...)
+	h.pass()
+	if got := h.count(); got["b"] != 64 || got["a"] != 36 {
+		t.Errorf("pods by home: %v, want 64 at b and 36 at a", got)
+	}
+}
