@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/stamp"
@@ -24,7 +25,7 @@ const systemCriticalPriority = 2_000_000_000
 
 // KeepOf is the function of this name for a pod of a workload of the policy, which takes over some
 // pods that none has placed: see Adopts. A pod also stays where its cluster meets the constraints
-// no more.
+// no more, and where it was left and is online again.
 func (p *Policy) KeepOf(
 	w *workload.Workload, pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, schedulers []string, refused bool,
 ) rebalance.Keep {
@@ -34,8 +35,17 @@ func (p *Policy) KeepOf(
 		return rebalance.TakenOver
 	case keep == rebalance.Movable && cluster != nil && !cluster.Object.Spec.Drain && p.Excludes(cluster.Object.Name):
 		return rebalance.Excluded
+	case keep == rebalance.Movable && p.isBack(cluster):
+		return rebalance.Returning
 	}
 	return keep
+}
+
+// isBack reports whether a cluster that was left is online again, so that it is to have its seats
+// back if it stays so. What has lived there through the outage need not move away and back.
+func (p *Policy) isBack(cluster *topology.Cluster) bool {
+	return cluster != nil && !cluster.Object.Spec.Unschedulable && p.left.Has(cluster.Object.Name) &&
+		apimeta.IsStatusConditionTrue(cluster.Object.Status.Conditions, berthv1alpha1.ClusterOnline)
 }
 
 // KeepOf returns why a bound pod must not be evicted for the sake of the policy in force, Movable

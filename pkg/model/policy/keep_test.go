@@ -70,6 +70,36 @@ func TestPodsStayInAClusterThatDoesNotMeetTheConstraints(t *testing.T) {
 	}
 }
 
+// TestPodsStayInAClusterThatIsBack has been left by the policy.
+func TestPodsStayInAClusterThatIsBack(t *testing.T) {
+	object := object(1, "a", "b")
+	object.Status.FailedOver = []berthv1alpha1.FailedOverCluster{{Cluster: "a"}}
+	compiled := policy.Compile(object, sitesOf("a", "b"))
+	node := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+	for name, tc := range map[string]struct {
+		cluster          string
+		online           metav1.ConditionStatus
+		drained, refused bool
+		want             rebalance.Keep
+	}{
+		"online again":                {cluster: "a", online: metav1.ConditionTrue, want: rebalance.Returning},
+		"offline, with a ready node":  {cluster: "a", online: metav1.ConditionFalse, want: rebalance.Movable},
+		"online again and drained":    {cluster: "a", online: metav1.ConditionTrue, drained: true, want: rebalance.Movable},
+		"one that was not left":       {cluster: "b", online: metav1.ConditionTrue, want: rebalance.Movable},
+		"refused by a budget as well": {cluster: "a", online: metav1.ConditionTrue, refused: true, want: rebalance.Refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster, pod := clusterOf(tc.drained, tc.drained), asking("", object.Name)
+			cluster.Object.Name = tc.cluster
+			cluster.Object.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: tc.online}}
+			pod.OwnerReferences = []metav1.OwnerReference{controller("apps/v1", "ReplicaSet", "rs")}
+			if got := compiled.KeepOf(&workload.Workload{}, pod, node, cluster, nil, tc.refused); got != tc.want {
+				t.Errorf("%d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestKeepOf(t *testing.T) {
 	ready := &corev1.Node{Status: corev1.NodeStatus{
 		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},

@@ -37,6 +37,8 @@ type Policy struct {
 	// Layout is what the order was made from, nil if the placement cannot be understood.
 	Layout *grouping.Layout
 
+	// left are the clusters that were left because they are offline.
+	left Left
 	// limited are the workloads that get no more in some clusters.
 	limited map[workloadKey]*limited
 
@@ -50,7 +52,7 @@ type Policy struct {
 // in Err and ConstraintsErr.
 func Compile(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) *Policy {
 	layout, err := layoutOf(object, sites)
-	p := &Policy{Object: object, Err: err, Layout: layout}
+	p := &Policy{Object: object, Err: err, Layout: layout, left: LeftBy(&object.Status)}
 	p.sites.Store(sites)
 	if err == nil {
 		p.Order, p.Err = layout.Order()

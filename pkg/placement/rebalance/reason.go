@@ -7,7 +7,7 @@ package rebalance
 // holds them back.
 type Reason string
 
-// The guards, in the order in which they are asked. All but the last eleven concern the workload as
+// The guards, in the order in which they are asked. All but the last twelve concern the workload as
 // a whole.
 const (
 	// Forbidden: the policy leaves running pods where they are.
@@ -57,6 +57,8 @@ const (
 	PodsCordoned Reason = "PodsCordoned"
 	// PodsExcluded: the cluster of the pods does not meet the constraints.
 	PodsExcluded Reason = "PodsExcluded"
+	// PodsReturning: the cluster of the pods was left, and is online again.
+	PodsReturning Reason = "PodsReturning"
 	// PodsTakenOver: the pods were placed by another policy or by none, and are about to carry the
 	// name of this one.
 	PodsTakenOver Reason = "PodsTakenOver"
@@ -86,6 +88,7 @@ var texts = map[Reason]string{
 	PodsProtected:    "the pods are protected from eviction",
 	PodsCordoned:     "the pods run in a cluster that is cordoned and not drained",
 	PodsExcluded:     "the pods run in a cluster that does not meet the constraints, which are for new pods",
+	PodsReturning:    "the pods run in a cluster that is online again, and has its seats back after spec.failover.returnAfter",
 	PodsTakenOver:    "the pods are being taken over by this policy",
 	PodsNotOurs:      "the pods were not placed by this policy",
 }
@@ -97,11 +100,11 @@ func (r Reason) String() string { return texts[r] }
 // keepReasons tells the reason for each kind of pod that is kept.
 var keepReasons = map[Keep]Reason{
 	NotOurs: PodsNotOurs, TakenOver: PodsTakenOver, Protected: PodsProtected, Unreachable: PodsUnreachable,
-	Refused: PodsRefused, Cordoned: PodsCordoned, Excluded: PodsExcluded,
+	Refused: PodsRefused, Cordoned: PodsCordoned, Excluded: PodsExcluded, Returning: PodsReturning,
 }
 
 // podReasons are the reasons of single pods, the one to report first.
 var podReasons = [...]Reason{
 	MaxUnavailable, NoRoom, PodsRefused, PodsTooYoung, PodsMoved, PodsUnreachable, PodsProtected, PodsCordoned, PodsExcluded,
-	PodsNotOurs, PodsTakenOver,
+	PodsReturning, PodsNotOurs, PodsTakenOver,
 }

@@ -73,6 +73,8 @@ const (
 	Cordoned
 	// Excluded pods run in a cluster that does not meet the constraints of the policy, and stay there.
 	Excluded
+	// Returning pods run in a cluster that was left because it was offline, and is online again.
+	Returning
 )
 
 // Places returns the place that each pod should have, by the index of the pod. Put in the order of
