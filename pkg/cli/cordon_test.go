@@ -71,7 +71,10 @@ func drained(t *testing.T, owners ...metav1.OwnerReference) *clitest.World {
 	w := clitest.NewWorld(t)
 	w.Cluster("beijing", 1)
 	w.Cluster("hangzhou", 1)
-	w.Policy("web", "apps/v1", "Deployment", "web", map[string]int64{"beijing": 1, "hangzhou": 1})
+	moves := w.Policy("web", "apps/v1", "Deployment", "web", map[string]int64{"beijing": 1, "hangzhou": 1})
+	moves.Status.Conditions = []metav1.Condition{
+		{Type: berthv1alpha1.PolicyPlaced, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonMisplaced, Message: "there is no room"},
+	}
 	w.Deployment("web", 1).Placed("web-0", "beijing-0", "web", "beijing", 0)
 	never := w.Policy("fixed", "apps/v1", "Deployment", "fixed", map[string]int64{"beijing": 1})
 	never.Spec.Rebalance.Mode, never.OwnerReferences = berthv1alpha1.RebalanceNever, owners
@@ -136,8 +139,9 @@ func TestDrainEvictsWhatNoPolicyMoves(t *testing.T) {
 	for _, want := range []string{
 		"cluster/beijing cordoned\n", "evicting pod default/fixed-0\n", "evicting pod default/free-0\n",
 		"evicting pod default/free-0: not yet, a PodDisruptionBudget does not let it go\n", "pod/fixed-0 left (namespace default)\n",
-		"4 pods left: 1 that nothing would make anew (--force evicts them), 1 that policies move, 2 that are evicted\n",
-		"3 pods left: 1 that nothing would make anew (--force evicts them), 1 that policies move, 1 that are evicted\n",
+		"policy default/web: there is no room\n",
+		"4 pods left: 1 that nothing would make anew (--force evicts them), 1 that policies move, 2 that this command evicts\n",
+		"3 pods left: 1 that nothing would make anew (--force evicts them), 1 that policies move, 1 that this command evicts\n",
 	} {
 		if strings.Count(got.Out, want) != 1 {
 			t.Errorf("not printed once: %q, but %q", want, got.Out)

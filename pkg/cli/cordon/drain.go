@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,8 +29,9 @@ placed there to their other clusters, in the usual rounds: no more at a time tha
 there is room. Pods that no policy moves, such as those of Jobs or of no policy at all, are evicted by this command.
 PodDisruptionBudgets are kept. Pods of DaemonSets, and those of schedulers other than Berth's, stay.
 
-The command tells what moves and ends when the cluster is empty. Interrupted, or when --timeout is over, it leaves the
-cluster as it is, and the controllers go on: berthctl cordon stops them, berthctl uncordon brings everything back.
+The command tells what moves, and what keeps policies from moving their pods, and ends when the cluster is empty.
+Interrupted, or when --timeout is over, it leaves the cluster as it is, and the controllers go on: berthctl cordon stops
+them, berthctl uncordon brings everything back.
 
 Exit status 1 says that the cluster is not empty, 2 that the command line names no cluster, or none that can exist.`
 
@@ -57,11 +60,14 @@ type drain struct {
 	seen  map[types.UID]*corev1.Pod
 	asked map[types.UID]bool
 	told  string
+	// held is what keeps policies from moving pods, as it was at the last look, explained what of that
+	// was printed last. Both are by policy.
+	held, explained map[string]string
 }
 
 // NewDrainCommand returns the command drain.
 func NewDrainCommand(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
-	d := &drain{streams: streams, factory: factory, asked: map[types.UID]bool{}}
+	d := &drain{streams: streams, factory: factory, asked: map[types.UID]bool{}, explained: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:               "drain [cluster] NAME",
 		Short:             "Empty a cluster in preparation for maintenance",
@@ -166,7 +172,23 @@ func (d *drain) round(ctx context.Context) (left int, err error) {
 			return 0, err
 		}
 	}
-	return len(t.pods), nil
+	return len(t.pods), d.explain(t)
+}
+
+// explain prints what keeps policies from moving their pods, unless that may be over in a moment.
+func (d *drain) explain(t *tenants) error {
+	for _, name := range slices.Sorted(maps.Keys(t.held)) {
+		why := t.held[name]
+		if d.held[name] != why || d.explained[name] == why {
+			continue
+		}
+		d.explained[name] = why
+		if err := d.print("policy %s: %s", name, why); err != nil {
+			return err
+		}
+	}
+	d.held = t.held
+	return nil
 }
 
 func (d *drain) print(format string, args ...any) error {

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,6 +22,7 @@ import (
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/policymatch"
 	"berth.dev/berth/pkg/placement/rebalance"
 )
@@ -34,12 +36,14 @@ type tenants struct {
 	evict []*corev1.Pod
 	// kept counts the pods that stay, by why.
 	kept map[string]int
+	// held tells of the policies that move pods, by namespace and name, what keeps theirs.
+	held map[string]string
 }
 
 // newTenants returns the pods in a cluster. Finished ones do not count, nor do those of DaemonSets
 // and those that other schedulers look after.
 func newTenants(state *placement.State, cluster string, force bool) *tenants {
-	t := &tenants{state: state, force: force, pods: map[types.UID]*corev1.Pod{}, kept: map[string]int{}}
+	t := &tenants{state: state, force: force, pods: map[types.UID]*corev1.Pod{}, kept: map[string]int{}, held: map[string]string{}}
 	for i := range state.Objects.Pods {
 		pod := &state.Objects.Pods[i]
 		node, in := state.Topology.Place(pod.Spec.NodeName)
@@ -77,6 +81,10 @@ func (t *tenants) sort(pod *corev1.Pod, node *corev1.Node) {
 		t.kept["that "+owner.Kind+"s move"]++
 	case movedByPolicy(inForce, w) && slices.Contains(moved, keep):
 		t.kept["that policies move"]++
+		if placed := apimeta.FindStatusCondition(inForce.Status.Conditions, berthv1alpha1.PolicyPlaced); placed != nil &&
+			placed.Status == metav1.ConditionFalse && placed.Reason != berthv1alpha1.ReasonRebalancing {
+			t.held[inForce.Namespace+"/"+inForce.Name] = placed.Message
+		}
 	case t.force || keep != rebalance.Protected && len(pod.OwnerReferences) > 0 && pod.Annotations[policy.SafeToEvictAnnotation] != "false":
 		t.evict = append(t.evict, pod)
 	case len(pod.OwnerReferences) == 0:
@@ -112,12 +120,9 @@ func (t *tenants) String() string {
 	}
 	slices.Sort(parts)
 	if len(t.evict) > 0 {
-		parts = append(parts, fmt.Sprintf("%d that are evicted", len(t.evict)))
+		parts = append(parts, fmt.Sprintf("%d that this command evicts", len(t.evict)))
 	}
-	line := fmt.Sprintf("%d pods left", len(t.pods))
-	if len(t.pods) == 1 {
-		line = "1 pod left"
-	}
+	line := names.Count(len(t.pods), "pod") + " left"
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}
