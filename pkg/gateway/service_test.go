@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"berth.dev/berth/pkg/gateway"
+	"berth.dev/berth/pkg/registration"
 )
 
 func TestEachClientHasItsOwnRate(t *testing.T) {
@@ -250,6 +252,23 @@ func TestTheDescriptionHasThePathsAndMethodsThatThereAre(t *testing.T) {
 		slices.Sort(want)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("methods of %s mismatch (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// TestTheDescriptionTellsWhatAReplacementKeeps compares it with the keys that Berth has added.
+func TestTheDescriptionTellsWhatAReplacementKeeps(t *testing.T) {
+	d := newWorld(t).description()
+	spec := reflect.TypeFor[registration.Spec]()
+	for i := range spec.NumField() {
+		key, added := strings.CutSuffix(spec.Field(i).Tag.Get("json"), ",omitempty")
+		if _, described := d.Components.Schemas["Spec"].Properties[key]; !described {
+			t.Errorf("the schema does not have %s", key)
+		}
+		for path, operations := range d.Paths {
+			if put := string(operations["put"]); added && put != "" && !strings.Contains(put, key) {
+				t.Errorf("PUT of %s does not tell that %s is kept", path, key)
+			}
 		}
 	}
 }

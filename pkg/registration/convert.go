@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
@@ -37,6 +38,8 @@ func FromCluster(cluster *berthv1alpha1.Cluster) Profile {
 			MatchLabels:     maps.Clone(spec.MatchLabels),
 			Labels:          maps.Clone(cluster.Labels),
 			CustomResources: slices.Clone(spec.CustomResources),
+			Unschedulable:   unlessZero(spec.Unschedulable),
+			Drain:           unlessZero(spec.Drain),
 		},
 	}
 	if spec.GeoLocation != nil {
@@ -83,8 +86,8 @@ func (p *Profile) Apply(cluster *berthv1alpha1.Cluster) {
 	spec := berthv1alpha1.ClusterSpec{
 		Nodes:           cluster.Spec.Nodes,
 		MatchLabels:     cluster.Spec.MatchLabels,
-		Unschedulable:   cluster.Spec.Unschedulable,
-		Drain:           cluster.Spec.Drain,
+		Unschedulable:   ptr.Deref(p.Spec.Unschedulable, cluster.Spec.Unschedulable),
+		Drain:           ptr.Deref(p.Spec.Drain, cluster.Spec.Drain),
 		HomeScheduler:   cluster.Spec.HomeScheduler,
 		HomeDispatcher:  p.Spec.HomeDispatcher,
 		Metrics:         cluster.Spec.Metrics,
@@ -163,6 +166,17 @@ func (p *Profile) ChangeWarnings(before *berthv1alpha1.Cluster) []string {
 	} {
 		if key.kept {
 			warnings = append(warnings, fmt.Sprintf("%s are kept, because the request has none: an empty %s removes them", key.name, key.empty))
+		}
+	}
+	for _, key := range []struct {
+		name string
+		kept bool
+	}{
+		{"unschedulable", p.Spec.Unschedulable == nil && before.Spec.Unschedulable},
+		{"drain", p.Spec.Drain == nil && before.Spec.Drain},
+	} {
+		if key.kept {
+			warnings = append(warnings, key.name+" is kept, because the request has none: false removes it")
 		}
 	}
 	return p.warnings(before.Status.HomeScheduler, warnings)

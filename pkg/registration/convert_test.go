@@ -32,6 +32,8 @@ func whole() *berthv1alpha1.Cluster {
 				EIPCapacity: 3, CPUCapacity: 8, MemCapacity: 256, ServerPrice: 10,
 			},
 			HomeScheduler:   "pinned",
+			Unschedulable:   true,
+			Drain:           true,
 			HomeDispatcher:  "dispatcher1",
 			Metrics:         []berthv1alpha1.MetricReference{{Name: "load", Namespace: "team", Weight: 2}},
 			CustomResources: []string{"crontabs.stable.example.com"},
@@ -68,7 +70,7 @@ func TestApplyRemovesWhatTheProfileLacks(t *testing.T) {
 		ObjectMeta: whole().ObjectMeta,
 		Spec: berthv1alpha1.ClusterSpec{
 			Nodes: []string{"n1"}, MatchLabels: map[string]string{"site": "a"}, HomeScheduler: "pinned", Provision: whole().Spec.Provision,
-			Metrics: whole().Spec.Metrics, CustomResources: whole().Spec.CustomResources,
+			Metrics: whole().Spec.Metrics, CustomResources: whole().Spec.CustomResources, Unschedulable: true, Drain: true,
 		},
 		Status: whole().Status,
 	}
@@ -78,7 +80,7 @@ func TestApplyRemovesWhatTheProfileLacks(t *testing.T) {
 }
 
 func TestApplyRemovesWhatTheProfileHasEmpty(t *testing.T) {
-	decoded, err := registration.DecodeReplacement([]byte(profile(`"nodes":[],"matchLables":{},"labels":{},"metrics":[],"customResources":[]`)), &registration.Profile{Name: "c"})
+	decoded, err := registration.DecodeReplacement([]byte(profile(`"nodes":[],"matchLables":{},"labels":{},"metrics":[],"customResources":[],"unschedulable":false,"drain":false`)), &registration.Profile{Name: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func TestChangeWarnings(t *testing.T) {
 	empty := func(home string) registration.Spec {
 		return registration.Spec{
 			Nodes: []string{}, MatchLabels: map[string]string{}, Labels: map[string]string{}, Metrics: []registration.Metric{},
-			CustomResources: []string{}, HomeScheduler: home,
+			CustomResources: []string{}, Unschedulable: new(bool), Drain: new(bool), HomeScheduler: home,
 		}
 	}
 	tests := map[string]struct {
@@ -118,6 +120,8 @@ func TestChangeWarnings(t *testing.T) {
 			"labels are kept, because the request has none: an empty object removes them",
 			"metrics are kept, because the request has none: an empty list removes them",
 			"customResources are kept, because the request has none: an empty list removes them",
+			"unschedulable is kept, because the request has none: false removes it",
+			"drain is kept, because the request has none: false removes it",
 		}},
 		"nothing is kept":            {spec: empty("")},
 		"the scheduler that it has":  {spec: empty("scheduler2")},

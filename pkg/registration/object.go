@@ -167,6 +167,10 @@ func (r *reader) remove(f field, value reflect.Value, path string) error {
 	case reflect.Map:
 		value.Set(reflect.MakeMap(value.Type()))
 	case reflect.Pointer:
+		if value.Type().Elem().Kind() == reflect.Bool {
+			value.Set(reflect.ValueOf(new(bool)))
+			return nil
+		}
 		// Absent means unchanged.
 		return r.fail(path, "cannot be removed over this API")
 	}

@@ -77,6 +77,9 @@ type Spec struct {
 	Metrics []Metric `json:"metrics,omitempty"`
 	// CustomResources are the custom resources that the cluster offers, as "plural.group".
 	CustomResources []string `json:"customResources,omitempty"`
+	// Unschedulable says that the cluster is cordoned, and Drain that it is being emptied.
+	Unschedulable *bool `json:"unschedulable,omitempty"`
+	Drain         *bool `json:"drain,omitempty"`
 	// Provision marks a cluster that does not exist yet. Once there, it stays.
 	Provision *Provision `json:"provision,omitempty"`
 }
