@@ -10,6 +10,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/admit"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // explainWaiting says why a pod with a policy waits.
@@ -35,11 +36,11 @@ func (e *PodAnswer) explainWaiting(q *question) {
 		e.becausef("whenUnsatisfiable is %s, so it may go to any other node", berthv1alpha1.ScheduleAnyway)
 	}
 	if gates := q.pod.Spec.SchedulingGates; len(gates) > 0 {
-		names := make([]string, len(gates))
+		gated := make([]string, len(gates))
 		for i := range gates {
-			names[i] = gates[i].Name
+			gated[i] = gates[i].Name
 		}
-		e.becausef("scheduling gates hold it back: %s", strings.Join(names, ", "))
+		e.becausef("scheduling gates hold it back: %s", strings.Join(gated, ", "))
 	}
 	if node := q.pod.Status.NominatedNodeName; node != "" {
 		e.becausef("it waits for pods of lower priority to leave node %s", node)
@@ -79,7 +80,7 @@ func (e *PodAnswer) explainLimits(q *question) {
 		return
 	}
 	for _, c := range limited.Clusters {
-		e.becausef("cluster %s is full, so others have what exceeds %d replicas there", c.Name, c.Replicas)
+		e.becausef("cluster %s is full, so others have what exceeds %s there", c.Name, names.Count(int(c.Replicas), "replica"))
 	}
 }
 
@@ -114,8 +115,8 @@ func (e *PodAnswer) explainFull(q *question) {
 		e.becausef("all clusters are at their max, which leaves %d of %d replicas without a place",
 			q.plan.Unplaced(), q.plan.Replicas())
 	default:
-		e.becausef("all clusters have their share: %d replicas are wanted, and as many pods of this revision are bound",
-			q.plan.Replicas())
+		e.becausef("all clusters have their share: %s wanted, and as many pods of this revision are bound",
+			names.Are(int(q.plan.Replicas()), "replica"))
 	}
 }
 

@@ -4,14 +4,13 @@
 package explain
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/workload"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/placement/subscription"
 )
 
@@ -70,7 +69,7 @@ func replicasText(replicas *int32) string {
 	if replicas == nil {
 		return "its replicas"
 	}
-	return fmt.Sprintf("its %d replicas", *replicas)
+	return "its " + names.Count(int(*replicas), "replica")
 }
 
 // saidOf returns what a Subscription says about a feed, else about itself if something is not

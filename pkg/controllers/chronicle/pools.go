@@ -29,7 +29,7 @@ func pools(before, after *berthv1alpha1.ClusterResource) []history.Entry {
 		switch is := usedUp(pool); {
 		case is && !was[pool.Name]:
 			entries = append(entries, history.Entry{
-				Decision: history.UsedUp, Message: fmt.Sprintf("pool %s: %d pods hold all %s", pool.Name, pool.Holders, amount.Text(pool.Quantity)),
+				Decision: history.UsedUp, Message: fmt.Sprintf("pool %s: %s all %s", pool.Name, holders(pool), amount.Text(pool.Quantity)),
 			})
 		case was[pool.Name] && !is:
 			entries = append(entries, history.Entry{Decision: history.Free, Message: fmt.Sprintf("pool %s: %s", pool.Name, pool.Free.String())})
@@ -39,6 +39,14 @@ func pools(before, after *berthv1alpha1.ClusterResource) []history.Entry {
 		entries = append(entries, history.Entry{Decision: history.GrantsChanged, Message: grantText(is)})
 	}
 	return entries
+}
+
+// holders tells how many pods hold something of a pool.
+func holders(pool *berthv1alpha1.PoolAllocation) string {
+	if pool.Holders == 1 {
+		return "1 pod holds"
+	}
+	return fmt.Sprintf("%d pods hold", pool.Holders)
 }
 
 // usedUp reports whether pods hold all of a pool.

@@ -96,10 +96,18 @@ func behind(in *inForce) []string {
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(counts)) {
 		if counts[cluster] > 0 {
-			told = append(told, fmt.Sprintf("%d replicas have seats elsewhere; their pods on %s still exist", counts[cluster], cluster))
+			told = append(told, elsewhere(counts[cluster], cluster))
 		}
 	}
 	return told
+}
+
+// elsewhere tells of replicas whose pods still exist in a cluster that was left.
+func elsewhere(replicas int, cluster string) string {
+	if replicas == 1 {
+		return fmt.Sprintf("1 replica has a seat elsewhere; its pod on %s still exists", cluster)
+	}
+	return fmt.Sprintf("%d replicas have seats elsewhere; their pods on %s still exist", replicas, cluster)
 }
 
 // tolerated returns for how long a pod stays bound to a node that is not reachable before

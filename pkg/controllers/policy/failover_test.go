@@ -193,7 +193,7 @@ func TestPodsThatTerminateInAClusterThatWasLeft(t *testing.T) {
 		},
 		"of a Deployment": {
 			"Deployment", these(newDeployment(2), newReplicaSet("rs1", "1", 2), webPod("web-0", "hangzhou-0", 0, terminating), webPod("web-1", "hangzhou-0", 1)),
-			"1 replicas have seats elsewhere; their pods on hangzhou still exist",
+			"1 replica has a seat elsewhere; its pod on hangzhou still exists",
 		},
 	}
 	for name, tc := range tests {

@@ -22,6 +22,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
+	"berth.dev/berth/pkg/placement/grouping"
 	"berth.dev/berth/pkg/placement/names"
 )
 
@@ -61,8 +62,8 @@ func (p *pass) scale(ctx context.Context, in *inForce) {
 			if in.scaling.reason == "" {
 				in.scaling.reason = reason
 			}
-			in.scaling.messages = append(in.scaling.messages, fmt.Sprintf("%s has %d replicas and its clusters want %d: %v",
-				name(placed.Observed), placed.Replicas, wants, err))
+			in.scaling.messages = append(in.scaling.messages, fmt.Sprintf("%s has %s and its clusters want %d: %v",
+				name(placed.Observed), names.Count(int(placed.Replicas), "replica"), wants, err))
 			p.requeueAfter(scaleAgain)
 		}
 	}
@@ -134,7 +135,7 @@ func setScaled(conditions *[]metav1.Condition, in *inForce) {
 	}
 	c := metav1.Condition{
 		Type: berthv1alpha1.PolicyScaled, Status: metav1.ConditionTrue, Reason: berthv1alpha1.ReasonFollowsClusters,
-		Message: fmt.Sprintf("the clusters want %d replicas", in.Layout.Wants.Replicas), ObservedGeneration: in.policy.Generation,
+		Message: "the clusters want " + names.Count(int(in.Layout.Wants.Replicas), "replica"), ObservedGeneration: in.policy.Generation,
 	}
 	if in.scaling.reason != "" {
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, in.scaling.reason, names.First(in.scaling.messages, maxNames, "; ")
@@ -155,14 +156,23 @@ func unscaled(in *inForce) []string {
 		if !p.ReplicasKnown || int64(p.Replicas) == wants.Replicas || wants.Shares && int64(p.Replicas) > wants.Replicas {
 			continue
 		}
-		text := fmt.Sprintf("clusters want %s replicas together", thousands(wants.Replicas))
-		if wants.Clusters > 0 && wants.Replicas == wants.Clusters*wants.Each {
-			text = fmt.Sprintf("%s clusters want %d each", thousands(wants.Clusters), wants.Each)
-		}
 		told = append(told, fmt.Sprintf("%s, the %s has %d: kubectl scale -n %s %s/%s --replicas=%d",
-			text, p.Kind, p.Replicas, p.Namespace, strings.ToLower(p.Kind), p.Name, wants.Replicas))
+			wanted(wants), p.Kind, p.Replicas, p.Namespace, strings.ToLower(p.Kind), p.Name, wants.Replicas))
 	}
 	return told
+}
+
+// wanted tells how many replicas the clusters want.
+func wanted(wants *grouping.Wants) string {
+	switch {
+	case wants.Clusters == 1 && wants.Replicas == wants.Each:
+		return fmt.Sprintf("1 cluster wants %d", wants.Replicas)
+	case wants.Clusters > 0 && wants.Replicas == wants.Clusters*wants.Each:
+		return fmt.Sprintf("%s clusters want %d each", thousands(wants.Clusters), wants.Each)
+	case wants.Replicas == 1:
+		return "clusters want 1 replica together"
+	}
+	return fmt.Sprintf("clusters want %s replicas together", thousands(wants.Replicas))
 }
 
 // thousands writes a number as people read it: 1,000.

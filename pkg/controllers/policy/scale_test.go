@@ -104,7 +104,7 @@ func TestAWorkloadThatChangesMeanwhileIsNotCalledScaled(t *testing.T) {
 	if got := h.replicas(); got != 1 {
 		t.Errorf("%d replicas, want 1", got)
 	}
-	want := "False NotScalable: Deployment web has 1 replicas and its clusters want 3: it has changed meanwhile"
+	want := "False NotScalable: Deployment web has 1 replica and its clusters want 3: it has changed meanwhile"
 	if got := h.condition(berthv1alpha1.PolicyScaled); got != want {
 		t.Errorf("Scaled = %q, want %q", got, want)
 	}
@@ -120,7 +120,7 @@ func TestNobodyScalesWhatAnAutoscalerDoes(t *testing.T) {
 	}}
 	// Three is what the clusters want.
 	for has, want := range map[int32]string{
-		1: "False Autoscaled: Deployment web has 1 replicas and its clusters want 3: HorizontalPodAutoscaler auto sets it",
+		1: "False Autoscaled: Deployment web has 1 replica and its clusters want 3: HorizontalPodAutoscaler auto sets it",
 		3: "False Autoscaled: Deployment web has 3 replicas and its clusters want 3: HorizontalPodAutoscaler auto sets it",
 	} {
 		h := newHarness(t, world(stores("a", "b", "c"), these(
@@ -162,16 +162,23 @@ func TestAutoscalersAreReadAtEachPassOnlyWhereSomethingIsToBeSet(t *testing.T) {
 }
 
 func TestWhatClustersWantIsTold(t *testing.T) {
-	h := newHarness(t, world(stores("a", "b", "c"), these(
-		newPolicy("p", oneEach(berthv1alpha1.ScaleNone)), newDeployment(2), newReplicaSet("rs1", "1", 2)))...)
-	if got := h.replicas(); got != 2 {
-		t.Errorf("%d replicas, want 2", got)
-	}
-	want := "3 clusters want 1 each, the Deployment has 2: kubectl scale -n " + namespace + " deployment/web --replicas=3"
-	if got := h.condition(berthv1alpha1.PolicyPlaced); !strings.Contains(got, want) {
-		t.Errorf("Placed = %q, want it to tell %q", got, want)
-	}
-	if got := h.condition(berthv1alpha1.PolicyScaled); got != "" {
-		t.Errorf("Scaled = %q, want none", got)
+	for _, tc := range []struct {
+		clusters []string
+		want     string
+	}{
+		{[]string{"a", "b", "c"}, "3 clusters want 1 each, the Deployment has 2: kubectl scale -n " + namespace + " deployment/web --replicas=3"},
+		{[]string{"a"}, "1 cluster wants 1, the Deployment has 2: kubectl scale -n " + namespace + " deployment/web --replicas=1"},
+	} {
+		h := newHarness(t, world(stores(tc.clusters...), these(
+			newPolicy("p", oneEach(berthv1alpha1.ScaleNone)), newDeployment(2), newReplicaSet("rs1", "1", 2)))...)
+		if got := h.replicas(); got != 2 {
+			t.Errorf("%d replicas, want 2", got)
+		}
+		if got := h.condition(berthv1alpha1.PolicyPlaced); !strings.Contains(got, tc.want) {
+			t.Errorf("Placed = %q, want it to tell %q", got, tc.want)
+		}
+		if got := h.condition(berthv1alpha1.PolicyScaled); got != "" {
+			t.Errorf("Scaled = %q, want none", got)
+		}
 	}
 }

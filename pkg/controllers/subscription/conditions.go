@@ -165,7 +165,7 @@ func (o *outcome) degraded() metav1.Condition {
 			"replicas are held by Clusters that take no more: "+names.First(slices.Sorted(maps.Keys(closed)), maxNames, ", "))
 	case len(stranded) > 0:
 		return yes(berthv1alpha1.ReasonNodeLost,
-			fmt.Sprintf("%d pods are on nodes that are not ready, or gone: %s", bundle.Sum(stranded), names.First(slices.Sorted(maps.Keys(stranded)), maxNames, ", ")))
+			names.Are(int(bundle.Sum(stranded)), "pod")+" on nodes that are not ready, or gone: "+names.First(slices.Sorted(maps.Keys(stranded)), maxNames, ", "))
 	case len(short) > 0:
 		return yes(berthv1alpha1.ReasonRoomLost, "no room any more for "+strings.Join(short, ", "))
 	}

@@ -15,6 +15,7 @@ import (
 	"berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/pkg/placement/apportion"
+	"berth.dev/berth/pkg/placement/names"
 )
 
 // Workload tells how the replicas of one workload are shared out.
@@ -98,7 +99,7 @@ func (s *State) assess(o *workload.Observed, object *berthv1alpha1.PropagationPo
 		w.Notes = append(w.Notes, fmt.Sprintf("group %q of policy %q has no Cluster of its own", group, object.Name))
 	}
 	if shares.Plan != nil && shares.Plan.Unplaced() > 0 {
-		w.Notes = append(w.Notes, fmt.Sprintf("%d replicas are beyond the max of all clusters", shares.Plan.Unplaced()))
+		w.Notes = append(w.Notes, names.Are(int(shares.Plan.Unplaced()), "replica")+" beyond the max of all clusters")
 	}
 	return w
 }

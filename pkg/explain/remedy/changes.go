@@ -13,6 +13,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/amount"
+	"berth.dev/berth/pkg/placement/names"
 	"berth.dev/berth/pkg/simulator"
 )
 
@@ -81,11 +82,11 @@ func (f *finder) ofPod(node *corev1.Node) []change {
 	spec := &f.pod.Spec
 	add := func(text string, with func(*corev1.Pod)) { changes = append(changes, change{text: text, pod: with}) }
 	if gates := spec.SchedulingGates; len(gates) > 0 {
-		names := make([]string, len(gates))
+		gated := make([]string, len(gates))
 		for i := range gates {
-			names[i] = gates[i].Name
+			gated[i] = gates[i].Name
 		}
-		add("the scheduling gates of the pod are removed: "+strings.Join(names, ", "), func(p *corev1.Pod) { p.Spec.SchedulingGates = nil })
+		add("the scheduling gates of the pod are removed: "+strings.Join(gated, ", "), func(p *corev1.Pod) { p.Spec.SchedulingGates = nil })
 	}
 	for _, key := range []string{
 		berthv1alpha1.ClusterLabelConstraintAnnotation, berthv1alpha1.ClusterMetricConstraintAnnotation,
@@ -183,12 +184,12 @@ func total(node *corev1.Node, name corev1.ResourceName) float64 {
 }
 
 func sortedNames(resources corev1.ResourceList) []corev1.ResourceName {
-	names := make([]corev1.ResourceName, 0, len(resources))
+	sorted := make([]corev1.ResourceName, 0, len(resources))
 	for name := range resources {
-		names = append(names, name)
+		sorted = append(sorted, name)
 	}
-	slices.Sort(names)
-	return names
+	slices.Sort(sorted)
+	return sorted
 }
 
 // ofPolicy lets a cluster have another replica, whatever the others have.
@@ -229,8 +230,9 @@ func (f *finder) shareText(cluster string) string {
 	for i := range f.world.Policy.Spec.Placement.StaticWeightList {
 		w := &f.world.Policy.Spec.Placement.StaticWeightList[i]
 		if slices.Contains(w.ClusterNames, cluster) && w.Max != nil && int(*w.Max) <= most {
-			return fmt.Sprintf("policy %s lets cluster %s have %d replicas: its max is %d", name, cluster, most+1, *w.Max)
+			return fmt.Sprintf("policy %s lets cluster %s have %s: its max is %d", name, cluster, names.Count(most+1, "replica"), *w.Max)
 		}
 	}
-	return fmt.Sprintf("policy %s gives cluster %s %d replicas instead of %d: raise its weight or min, or replicas", name, cluster, most+1, share.Desired)
+	return fmt.Sprintf("policy %s gives cluster %s %s instead of %d: raise its weight or min, or replicas",
+		name, cluster, names.Count(most+1, "replica"), share.Desired)
 }

@@ -83,6 +83,14 @@ func Count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
+// Are writes a number with what is counted and is said of: "1 pod is", "2 pods are".
+func Are(n int, what string) string {
+	if n == 1 {
+		return Count(n, what) + " is"
+	}
+	return Count(n, what) + " are"
+}
+
 // Clip returns a message with at most maxMessage bytes, the last of which are "..." if something is
 // missing.
 func Clip(message string) string { return ClipTo(message, maxMessage) }

@@ -135,7 +135,7 @@ func reasonsText(r *history.Reasons) string {
 	}
 	text := names.First(clusters, maxTold, "; ")
 	if r.OtherClusters > 0 {
-		text += fmt.Sprintf("; %d clusters are not told apart", r.OtherClusters)
+		text += fmt.Sprintf("; %s not told apart", names.Are(r.OtherClusters, "cluster"))
 	}
 	return text
 }
