@@ -79,16 +79,20 @@ type server struct {
 
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+/ui/`)
 
+// berthctlUI starts berthctl ui with a kubeconfig.
+func berthctlUI(ctx context.Context, kubeconfig string, args ...string) *server {
+	GinkgoHelper()
+	command := exec.CommandContext(ctx, filepath.Join(binDir, "berthctl"), append([]string{"ui"}, args...)...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	Eventually(session.Out).WithContext(ctx).WithTimeout(timeout).Should(gbytes.Say("Ctrl-C"))
+	return &server{address: address.FindString(string(session.Out.Contents())), Kill: func() { session.Kill() }, pid: session.Command.Process.Pid}
+}
+
 // servers are the programs that serve the pages. What holds for one holds for the other.
 var servers = map[string]func(ctx context.Context) *server{
-	"berthctl ui": func(ctx context.Context) *server {
-		command := exec.CommandContext(ctx, filepath.Join(binDir, "berthctl"), "ui")
-		command.Env = append(os.Environ(), "KUBECONFIG="+plane.AdminKubeconfig())
-		session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
-		Expect(err).NotTo(HaveOccurred())
-		Eventually(session.Out).WithContext(ctx).WithTimeout(timeout).Should(gbytes.Say("Ctrl-C"))
-		return &server{address: address.FindString(string(session.Out.Contents())), Kill: func() { session.Kill() }, pid: session.Command.Process.Pid}
-	},
+	"berthctl ui": func(ctx context.Context) *server { return berthctlUI(ctx, plane.AdminKubeconfig()) },
 	"berth-gateway": func(ctx context.Context) *server {
 		process, host, err := plane.StartGateway(ctx, localplane.Component{Name: "berth-gateway"})
 		Expect(err).NotTo(HaveOccurred())
