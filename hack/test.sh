@@ -29,6 +29,9 @@ if [[ -n ${RUN:-} ]]; then
   integration_flags+=(-run "$RUN")
 fi
 
+# at_once is how many packages are tested at the same time: many of them wait half of the time for what has to come to rest.
+at_once=$((2 * $(nproc)))
+
 # packages KIND prints the packages of a kind that have tests. A package without tests is compiled by build and lint.
 packages() {
   local all
@@ -154,11 +157,11 @@ fuzz_all() {
 case ${1:-} in
   unit)
     test_tools "${unit_flags[@]}"
-    run_tests unit -race "${unit_flags[@]}"
+    run_tests unit -race -p "$at_once" "${unit_flags[@]}"
     ;;
-  # Three suites at a time: each has a control plane of its own, and four keep two cores busier than their deadlines allow for.
+  # Twice as many suites at a time as processors: each has a control plane of its own, which it waits for much of the time.
   integration)
-    run_integration -p 3 "${integration_flags[@]}"
+    run_integration -p "$at_once" "${integration_flags[@]}"
     ;;
   race)
     run_tests unit -race "${unit_flags[@]}"
