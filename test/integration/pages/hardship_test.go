@@ -21,7 +21,7 @@ import (
 	"berth.dev/berth/test/internal/proxy"
 )
 
-// waits makes a pod that nobody schedules.
+// waits makes a pod that nobody schedules, and that other specs do not find.
 func waits(ctx context.Context, namespace, name string) {
 	GinkgoHelper()
 	_, err := client.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{
@@ -29,6 +29,7 @@ func waits(ctx context.Context, namespace, name string) {
 		Spec:       corev1.PodSpec{SchedulerName: "berth-scheduler", Containers: []corev1.Container{{Name: "main", Image: "registry.invalid/a"}}},
 	}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(client.CoreV1().Pods(namespace).Delete, name, *metav1.NewDeleteOptions(0))
 }
 
 // through returns a kubeconfig that leads to the API server through a proxy.
