@@ -87,7 +87,7 @@ bonn      true       0.5455   green=0.5*1 stickiness=1*0.1   -
 berlin    false      -        -                              without room for all its pods, deployment shop: 2 of 6 pods fit: 0/4 nodes are available
 madrid    false      -        -                              not meeting location is DE
 munich    false      -        -                              offline
-trier     false      -        -                              left out after a move that failed, left out until 2100-01-01T12:00:00Z after 2 failed moves: no node
+trier     false      -        -                              left out after a move that failed, until 2100-01-01T12:00:00Z after 2 failed moves: no node
 worms     false      -        -                              online for too short a time after a failover, it was left because it was offline, and comes into question again at 2100-01-01T12:30:00Z
 
 DECIDED                FROM    SCORE   TO      SCORE   REASON        SAYS

@@ -162,7 +162,7 @@ func TestAMoveWhosePodsCannotBeScheduledIsGivenUp(t *testing.T) {
 			reasons = strings.Join(place.Reasons, ", ")
 		}
 	}
-	if !strings.HasPrefix(reasons, "left out after a move that failed, left out until ") {
+	if !strings.HasPrefix(reasons, "left out after a move that failed, until ") {
 		t.Errorf("madrid is out for %q", reasons)
 	}
 }
@@ -395,7 +395,7 @@ func TestMovesBeginInWindows(t *testing.T) {
 		"open elsewhere":            {"0 13 * * *", "Europe/Berlin", false, "madrid", "True"},
 		"closed":                    {"0 13 * * *", "", false, "berlin", "False WindowClosed: cluster madrid is better; the next window opens at 2026-01-01T13:00:00Z"},
 		"closed, and it cannot run": {"0 13 * * *", "", true, "madrid", "True"},
-		"never opens":               {"0 0 30 2 *", "", false, "berlin", `False InvalidWindow: move.windows[0]: schedule "0 0 30 2 *": it never opens`},
+		"never opens":               {"0 0 30 2 *", "", false, "berlin", `False InvalidWindow: move.windows[0]: schedule "0 0 30 2 *": it never opens; until that is mended no move`},
 		"only a distance":           {"@every 2h", "", false, "berlin", `False InvalidWindow: move.windows[0]: schedule "@every 2h": it names no time`},
 		"no schedule":               {"often", "", false, "berlin", `False InvalidWindow: move.windows[0]: schedule "often": `},
 		"no time zone":              {"0 12 * * *", "Moon/Base", false, "berlin", `False InvalidWindow: move.windows[0]: time zone "Moon/Base" is not known`},

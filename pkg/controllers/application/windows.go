@@ -25,7 +25,8 @@ func (p *pass) within(app migrate.Application, results []rank.Ranked) string {
 	}
 	open, next, err := windowOpen(p.app.Spec.Move, p.now)
 	if err != nil {
-		p.condition(berthv1alpha1.ApplicationMoving, false, berthv1alpha1.ReasonInvalidWindow, err.Error())
+		p.condition(berthv1alpha1.ApplicationMoving, false, berthv1alpha1.ReasonInvalidWindow,
+			err.Error()+"; until that is mended no move to a better cluster begins")
 	}
 	app.Closed = !open
 	stays := migrate.Choose(app, results)

@@ -31,7 +31,7 @@ func WithoutFailed(
 			continue
 		}
 		c.Unavailable = rank.LeftOut
-		remarkf(c, "left out until %s after %s: %s", clock(out[at].Until.Time), names.Count(int(out[at].Failures), "failed move"), out[at].Message)
+		remarkf(c, "until %s after %s: %s", clock(out[at].Until.Time), names.Count(int(out[at].Failures), "failed move"), out[at].Message)
 	}
 	return candidates
 }

@@ -119,7 +119,7 @@ func TestWithoutFailed(t *testing.T) {
 			t.Errorf("%s is unavailable for %q", c.Name, c.Unavailable)
 		}
 	}
-	if want := []string{"left out until 2026-01-01T12:01:00Z after 1 failed move: no room"}; !slices.Equal(left[0].Remarks, want) {
+	if want := []string{"until 2026-01-01T12:01:00Z after 1 failed move: no room"}; !slices.Equal(left[0].Remarks, want) {
 		t.Errorf("remarks are %q, want %q", left[0].Remarks, want)
 	}
 }
