@@ -167,7 +167,8 @@ func wish(r *http.Request) (selection, error) {
 	if query.Has("region") {
 		options.FieldSelector = fields.OneTermEqualSelector("spec.region.region", query.Get("region")).String()
 	}
-	return wanted, wanted.selectLabels(query.Get("labelSelector"))
+	err = wanted.selectLabels(query.Get("labelSelector"))
+	return wanted, err
 }
 
 // selectLabels reads a label selector. The API server carries out what is about labels.

@@ -260,8 +260,8 @@ func TestTheDescriptionHasThePathsAndMethodsThatThereAre(t *testing.T) {
 func TestTheDescriptionTellsWhatAReplacementKeeps(t *testing.T) {
 	d := newWorld(t).description()
 	spec := reflect.TypeFor[registration.Spec]()
-	for i := range spec.NumField() {
-		key, added := strings.CutSuffix(spec.Field(i).Tag.Get("json"), ",omitempty")
+	for field := range spec.Fields() {
+		key, added := strings.CutSuffix(field.Tag.Get("json"), ",omitempty")
 		if _, described := d.Components.Schemas["Spec"].Properties[key]; !described {
 			t.Errorf("the schema does not have %s", key)
 		}

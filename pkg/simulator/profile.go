@@ -154,7 +154,7 @@ func (p *Profile) start(ctx context.Context, s *Snapshot) error {
 	metrics.Register()
 	// Plugins keep the client for writes, which are not simulated. The other kind of it would parse
 	// the schemas of everything that there is first.
-	client := kubefake.NewSimpleClientset() //nolint:staticcheck // as above
+	client := kubefake.NewSimpleClientset()
 	s.informers = newFactory(client)
 	s.informers.Resource().V1().ResourceClaimTemplates().Informer() // No plugin reads them.
 	options := []frameworkruntime.Option{

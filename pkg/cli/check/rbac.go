@@ -17,8 +17,8 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
-// credentialsNamespace holds the credentials of providers of metrics.
-const credentialsNamespace = "berth-credentials"
+// providersNamespace holds the credentials of providers of metrics.
+const providersNamespace = "berth-credentials" //nolint:gosec // a name
 
 // insteadName is what the chart calls the role and its binding that give the lease of the default
 // scheduler, where Berth stands in for it.

@@ -194,7 +194,7 @@ func (s *state) readPermissions(ctx context.Context, c client.Clients) {
 	s.roleBindings = listed("ClusterRoleBindings", wideBound, err,
 		func(l *rbacv1.ClusterRoleBindingList) []binding { return each(l.Items, ofClusterBinding) })
 	for _, namespace := range []string{
-		berthv1alpha1.SystemNamespace, berthv1alpha1.DefaultLeaseNamespace, credentialsNamespace, stockNamespace,
+		berthv1alpha1.SystemNamespace, berthv1alpha1.DefaultLeaseNamespace, providersNamespace, stockNamespace,
 	} {
 		read, err := rbac.Roles(namespace).List(ctx, all)
 		s.roles.add(listed("Roles of "+namespace, read, err, func(l *rbacv1.RoleList) []role { return each(l.Items, ofRole) }))

@@ -81,16 +81,21 @@ func (t *tenants) sort(pod *corev1.Pod, node *corev1.Node) {
 		t.kept["that "+owner.Kind+"s move"]++
 	case movedByPolicy(inForce, w) && slices.Contains(moved, keep):
 		t.kept["that policies move"]++
-		if placed := apimeta.FindStatusCondition(inForce.Status.Conditions, berthv1alpha1.PolicyPlaced); placed != nil &&
-			placed.Status == metav1.ConditionFalse && placed.Reason != berthv1alpha1.ReasonRebalancing {
-			t.held[inForce.Namespace+"/"+inForce.Name] = placed.Message
-		}
+		t.noteHeld(inForce)
 	case t.force || keep != rebalance.Protected && len(pod.OwnerReferences) > 0 && pod.Annotations[policy.SafeToEvictAnnotation] != "false":
 		t.evict = append(t.evict, pod)
 	case len(pod.OwnerReferences) == 0:
 		t.kept["that nothing would make anew (--force evicts them)"]++
 	default:
 		t.kept["that are protected from eviction (--force evicts them)"]++
+	}
+}
+
+// noteHeld notes what keeps a policy from moving pods, if anything does.
+func (t *tenants) noteHeld(inForce *berthv1alpha1.PropagationPolicy) {
+	placed := apimeta.FindStatusCondition(inForce.Status.Conditions, berthv1alpha1.PolicyPlaced)
+	if placed != nil && placed.Status == metav1.ConditionFalse && placed.Reason != berthv1alpha1.ReasonRebalancing {
+		t.held[inForce.Namespace+"/"+inForce.Name] = placed.Message
 	}
 }
 

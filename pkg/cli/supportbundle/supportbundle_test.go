@@ -104,10 +104,10 @@ func world(t *testing.T) *clitest.World {
 	w.Kubernetes = append(w.Kubernetes, stock,
 		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "berth-schedulers", Name: "berth-scheduler-a"}},
 		&rbacv1.Role{ObjectMeta: leases}, &rbacv1.RoleBinding{ObjectMeta: leases},
-		&admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "berth-stamps", Labels: part}})
-	w.Kubernetes = append(w.Kubernetes, d, p, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tls"}, Data: map[string][]byte{"tls.key": []byte("hunter2")},
-	})
+		&admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "berth-stamps", Labels: part}},
+		d, p, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "tls"}, Data: map[string][]byte{"tls.key": []byte("hunter2")},
+		})
 	return w
 }
 

@@ -182,6 +182,13 @@ func (r *Reconciler) record(p *pass, results []rank.Ranked, changed, moving bool
 	default:
 		p.tellUnsuited(results)
 	}
+	p.show(results, i)
+}
+
+// show writes the ranking into the status, and the score of the cluster that was chosen, which is
+// the i-th unless i is negative.
+func (p *pass) show(results []rank.Ranked, i int) {
+	status := &p.app.Status
 	ranking := rank.Shown(results)
 	changes := !alike(status.Ranking, ranking)
 	if changes {

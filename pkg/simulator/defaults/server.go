@@ -44,7 +44,7 @@ type Server struct {
 func New() (*Server, error) {
 	// Plugins ask the client for what their informers do not know. It knows nothing. The other kind
 	// of it would parse the schemas of everything that there is first.
-	client := kubefake.NewSimpleClientset() //nolint:staticcheck // as above
+	client := kubefake.NewSimpleClientset()
 	factory := informers.NewSharedInformerFactory(client, 0)
 	ranger, err := limitranger.NewLimitRanger(&limitranger.DefaultLimitRangerActions{})
 	if err != nil {
