@@ -18,7 +18,7 @@ import (
 )
 
 // providersNamespace holds the credentials of providers of metrics.
-const providersNamespace = "berth-credentials" //nolint:gosec // a name
+const providersNamespace = "berth-credentials"
 
 // insteadName is what the chart calls the role and its binding that give the lease of the default
 // scheduler, where Berth stands in for it.
