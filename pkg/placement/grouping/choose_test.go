@@ -110,6 +110,14 @@ func TestClusterWeights(t *testing.T) {
 			want:           map[string]int64{"a": 4, "b": 4, "c": 4, "without-nodes": 0},
 			wantUnweighted: []grouping.Unweighted{{Group: "all", Why: "no pool of ClusterResource licences has their nodes", Clusters: []string{"without-nodes"}}},
 		},
+		"by a pool, and nobody has looked yet at a cluster": {
+			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(8, site("a")), withPool(8, site("b")), unseen(site("c"))},
+			want: map[string]int64{"a": 4, "b": 4, "c": 4},
+		},
+		"by cpu, and nobody has looked yet at a cluster": {
+			group: byCPU, sites: []*berthv1alpha1.Cluster{withCPU("2", site("a")), unseen(site("b"))},
+			want: map[string]int64{"a": 6, "b": 6},
+		},
 		"by a pool, of which two significant bits count": {
 			group: byPool, sites: []*berthv1alpha1.Cluster{withPool(9, site("a")), withPool(5, site("b"))},
 			want: map[string]int64{"a": 8, "b": 4},

@@ -18,13 +18,19 @@ import (
 
 type group = berthv1alpha1.ClusterGroup
 
-// site returns a Cluster with labels, which are given as pairs.
+// site returns a Cluster that has been looked at, with labels, which are given as pairs.
 func site(name string, pairs ...string) *berthv1alpha1.Cluster {
 	c := &berthv1alpha1.Cluster{}
-	c.Name, c.Labels = name, map[string]string{}
+	c.Name, c.Labels, c.Status.ObservedGeneration = name, map[string]string{}, 1
 	for i := 0; i < len(pairs); i += 2 {
 		c.Labels[pairs[i]] = pairs[i+1]
 	}
+	return c
+}
+
+// unseen makes of a Cluster one that nobody has looked at yet.
+func unseen(c *berthv1alpha1.Cluster) *berthv1alpha1.Cluster {
+	c.Status = berthv1alpha1.ClusterStatus{}
 	return c
 }
 

@@ -27,6 +27,9 @@ type site struct {
 	name    string
 	traits  rank.Traits
 	leaving bool
+	// observed reports whether the controllers have ever looked at it: of one that they have not,
+	// what its status lacks may be there all the same.
+	observed bool
 	// allocatable are amounts of resources as numbers: of cpu thousandths.
 	allocatable map[string]int64
 	// room are amounts of resources that others leave, as numbers like those of allocatable.
@@ -41,7 +44,7 @@ func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 	s := &Sites{list: make([]site, len(clusters)), cordoned: map[string]bool{}}
 	for i, c := range clusters {
 		s.list[i] = site{
-			name: c.Name, traits: rank.TraitsOf(c), leaving: c.DeletionTimestamp != nil,
+			name: c.Name, traits: rank.TraitsOf(c), leaving: c.DeletionTimestamp != nil, observed: c.Status.ObservedGeneration > 0,
 			allocatable: amounts(c.Status.Allocatable), room: amounts(c.Status.Room), pools: pools(c),
 		}
 		if c.Spec.Unschedulable {
@@ -56,8 +59,8 @@ func NewSites(clusters []*berthv1alpha1.Cluster, before *Sites) *Sites {
 }
 
 func (s site) equal(other site) bool {
-	return s.name == other.name && s.leaving == other.leaving && s.traits.Equal(other.traits) && maps.Equal(s.allocatable, other.allocatable) &&
-		maps.Equal(s.room, other.room) && maps.Equal(s.pools, other.pools)
+	return s.name == other.name && s.leaving == other.leaving && s.observed == other.observed && s.traits.Equal(other.traits) &&
+		maps.Equal(s.allocatable, other.allocatable) && maps.Equal(s.room, other.room) && maps.Equal(s.pools, other.pools)
 }
 
 // pools returns what there is of ClusterResources in a cluster, nil if nothing.

@@ -25,6 +25,7 @@ func TestSitesStayAsLongAsNothingChanges(t *testing.T) {
 		"the country":                {func(c *berthv1alpha1.Cluster) { in("DE", c) }, false},
 		"it is leaving":              {func(c *berthv1alpha1.Cluster) { leaving(c) }, false},
 		"it is cordoned":             {func(c *berthv1alpha1.Cluster) { cordoned(c) }, false},
+		"nobody has looked at it":    {func(c *berthv1alpha1.Cluster) { unseen(c) }, false},
 		"its cpu":                    {func(c *berthv1alpha1.Cluster) { withCPU("9", c) }, false},
 		"its price":                  {func(c *berthv1alpha1.Cluster) { c.Spec.ServerPrice++ }, false},
 		"its room":                   {func(c *berthv1alpha1.Cluster) { withRoom("5", c) }, false},

@@ -97,8 +97,9 @@ func (s *site) weight(by *berthv1alpha1.ClusterWeights) (int64, bool) {
 	}
 }
 
-// uncounted reports whether a cluster has nodes, and nobody has counted yet what gives it its
-// weight. Clusters are counted one after the other: the first one must not get everything.
+// uncounted reports whether nobody has counted yet what gives a cluster its weight, and it may have
+// some of it: it has nodes, or nobody has ever looked at it. Clusters are counted one after the
+// other: the first one must not get everything.
 func (s *site) uncounted(by *berthv1alpha1.ClusterWeights) bool {
 	counted := true
 	switch by.Type {
@@ -106,9 +107,11 @@ func (s *site) uncounted(by *berthv1alpha1.ClusterWeights) bool {
 		_, counted = s.pools[by.ClusterResource]
 	case berthv1alpha1.WeighRoom:
 		_, counted = s.room[resourceOf(by)]
-	case berthv1alpha1.WeighEqual, berthv1alpha1.WeighAllocatable, berthv1alpha1.WeighLabel:
+	case berthv1alpha1.WeighAllocatable:
+		counted = s.observed
+	case berthv1alpha1.WeighEqual, berthv1alpha1.WeighLabel:
 	}
-	return !counted && len(s.allocatable) > 0
+	return !counted && (len(s.allocatable) > 0 || !s.observed)
 }
 
 // mean returns the mean of some of the amounts, rounded down, 0 of none. What is left of each
