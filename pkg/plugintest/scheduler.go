@@ -164,7 +164,7 @@ func WithBerth(client *berthfake.Clientset) Option {
 // WithKube starts with objects at the API server, which the informers know from the start. Unlike
 // what Add makes known, they reach the caches that the stock plugins keep of volumes and devices.
 func WithKube(objects ...runtime.Object) Option {
-	return func(s *Scheduler) { s.Kube = kubefake.NewClientset(objects...) }
+	return func(s *Scheduler) { s.Kube = kubefake.NewSimpleClientset(objects...) }
 }
 
 // WithKubeConfig lets the plugins make the client of Berth's kinds from the scheduler's kubeconfig.
@@ -196,8 +196,9 @@ func Standby() Option {
 // pods, which must be bound. It stops at the end of the test.
 func New(tb testing.TB, objects []runtime.Object, options ...Option) *Scheduler {
 	tb.Helper()
+	// The other kind of client parses the schemas of everything that there is for each scheduler.
 	s := &Scheduler{
-		Kube: kubefake.NewClientset(), Berth: berthfake.NewSimpleClientset(), Fence: fence.New(),
+		Kube: kubefake.NewSimpleClientset(), Berth: berthfake.NewSimpleClientset(), Fence: fence.New(),
 		tb: tb, watches: &watches{}, bindings: &bindings{}, extra: frameworkruntime.Registry{}, config: Configuration,
 	}
 	for _, option := range options {
