@@ -81,8 +81,8 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	args = append([]string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}, args...)
 	child := exec.CommandContext(ctx, self, args...)
 	// One thread and the same numbers: what the seed does not decide is to differ as little as it can.
-	// The process ends soon, so it need not collect much garbage.
-	child.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=400", "GODEBUG=randautoseed=0,asyncpreemptoff=1")
+	// The process ends soon, so it collects no garbage unless its world is large.
+	child.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1536MiB", "GODEBUG=randautoseed=0,asyncpreemptoff=1")
 	// Then it says what all its goroutines do, and ends.
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGQUIT) }
 	child.WaitDelay = lastWords
