@@ -97,7 +97,7 @@ var _ = Describe("The chart", func() {
 	})
 
 	It("has the objects of the base and of the one file", func(ctx SpecContext) {
-		rendered := byName(decode(render(ctx)))
+		rendered := byName(decode(render(ctx, "--no-hooks")))
 		file := byName(oneFile(ctx))
 		Expect(cmp.Diff(file, rendered)).To(BeEmpty())
 
