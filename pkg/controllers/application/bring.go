@@ -70,7 +70,7 @@ func (o *object) workload(app *berthv1alpha1.Application, seen *observed) *migra
 	stops := app.Spec.Migration == berthv1alpha1.MigrationStopFirst
 	known := &migrate.Situation{
 		Target: app.Status.ScheduledTo, StartFirst: o.startFirst && !stops, StopFirst: o.scales && stops,
-		Manifest: o.replicas, Remembered: o.remembered(app),
+		Manifest: o.replicas, Remembered: o.remembered(app), Warms: o.minReady > 0,
 		Pods: seen.pods[o.policy], Leaving: seen.leaving[o.policy],
 		Lowered: seen.scaled[o.policy].again(),
 	}

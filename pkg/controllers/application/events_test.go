@@ -48,6 +48,10 @@ var ways = map[string]struct {
 	"StartFirst":                  {0, func(*berthv1alpha1.ApplicationSpec) {}},
 	"in steps":                    {1, inSteps},
 	"scaled by others, in steps":  {1, func(spec *berthv1alpha1.ApplicationSpec) { inSteps(spec); scaledByOthers(spec) }},
+	"scaled by others, with minReadySeconds": {0, func(spec *berthv1alpha1.ApplicationSpec) {
+		scaledByOthers(spec)
+		warms(spec)
+	}},
 	"scaled by others, StopFirst": {2, func(spec *berthv1alpha1.ApplicationSpec) { stopsFirst(spec); scaledByOthers(spec) }},
 }
 
@@ -61,6 +65,11 @@ func stopsFirst(spec *berthv1alpha1.ApplicationSpec) {
 }
 
 func scaledByOthers(spec *berthv1alpha1.ApplicationSpec) { inText(spec, inManifest+",", "") }
+
+// warms lets replicas be available ten seconds after they have become ready.
+func warms(spec *berthv1alpha1.ApplicationSpec) {
+	inText(spec, `"spec":{`, `"spec":{"minReadySeconds":10,`)
+}
 
 func inText(spec *berthv1alpha1.ApplicationSpec, old, with string) {
 	spec.Manifests[0].Raw = []byte(strings.Replace(string(spec.Manifests[0].Raw), old, with, 1))
@@ -420,6 +429,32 @@ func TestAMoveTellsThatSomebodyLowersTheReplicas(t *testing.T) {
 			if !strings.Contains(whole, tc.want) || !strings.Contains(told, tc.want) {
 				t.Errorf("it says %q, and on the way %s, want %q", told, whole, tc.want)
 			}
+		})
+	}
+}
+
+// While new pods are ready, and not available yet, an autoscaler that lowers the number of replicas
+// takes them and not the old ones.
+func TestAnAutoscalerTakesNothingThatIsAvailable(t *testing.T) {
+	for name, edit := range map[string]func(*berthv1alpha1.ApplicationSpec){
+		"all at once": scaledByOthers, "in steps": ways["scaled by others, in steps"].edit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrossing(t, nil, func(spec *berthv1alpha1.ApplicationSpec) {
+				edit(spec)
+				warms(spec)
+			})
+			c.moveTo(berthv1alpha1.MoveAvailable)
+			if !c.until(5*time.Minute, func() bool { return c.app.readyIn("berlin") < c.app.ready() && c.app.ready() == len(c.app.pods()) }) {
+				t.Fatal("the new pods do not become ready")
+			}
+			c.scale(fromManifest)
+			if got := c.app.readyIn("berlin"); got != fromManifest {
+				t.Errorf("%d replicas are left in berlin, want %d", got, fromManifest)
+			}
+			c.until(time.Hour, func() bool { return c.ended != "" })
+			c.run(5 * time.Minute)
+			c.arrives(done)
 		})
 	}
 }

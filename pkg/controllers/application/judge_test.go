@@ -77,6 +77,25 @@ func (y *year) judgeShrink(a *tenant, pods, victims []*corev1.Pod) {
 	}
 }
 
+// judgeTaken checks that somebody who lowers the number of replicas while an Application moves takes
+// none that is needed, as long as all old ones are available and keep their seats.
+func (y *year) judgeTaken(a *tenant, pods, victims []*corev1.Pod) {
+	move := a.stored().Status.Move
+	if move == nil || a.stored().Spec.Migration == berthv1alpha1.MigrationStopFirst || y.stored(move.From).Spec.Unschedulable {
+		return
+	}
+	var old []*corev1.Pod
+	for _, pod := range pods {
+		if placed, bound := stamp.Of(pod); bound && placed.Cluster == move.From {
+			old = append(old, pod)
+		}
+	}
+	before, after, least := a.available(pods), a.available(pods[len(victims):]), min(a.wanted(), a.load)
+	if a.available(old) == len(old) && after < min(before, least) {
+		y.failf(a, "an autoscaler takes all but %d of %d available pods, want %d", after, before, min(before, least))
+	}
+}
+
 // judge checks a pass.
 func (y *year) judge(a *tenant, before, after *berthv1alpha1.Application) {
 	y.counts.Passes++

@@ -401,6 +401,9 @@ func (w *world) policy() string {
 		if entry.Min != nil {
 			text += fmt.Sprintf(">=%d", *entry.Min)
 		}
+		if entry.Replicas != nil {
+			text += fmt.Sprintf(":%d", *entry.Replicas)
+		}
 		entries = append(entries, text)
 	}
 	return strings.Join(entries, " ")

@@ -282,11 +282,17 @@ func TestAvailableIsMoreThanReady(t *testing.T) {
 		pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(w.clock.Now())
 		w.must(w.client.Status().Update(t.Context(), pod))
 	}
-	w.restamp("berlin", 2)
+	w.restamp("madrid", 2)
 	w.after(3 * time.Second)
-	w.is("they are ready", "madrid", "madrid>=2 berlin", 4, "True Available")
+	w.is("they are ready", "madrid", "madrid>=2 berlin:2", 4, "True Available")
 	w.after(time.Second)
-	w.is("they are available", "madrid", "madrid>=2 berlin", 2, "True Shrink")
+	w.is("they are available", "madrid", "madrid>=2 berlin", 4, "True Shrink")
+	w.after(time.Second)
+	w.is("the old ones have the low seats still", "madrid", "madrid>=2 berlin", 4, "True Shrink")
+	w.restamp("madrid", 0)
+	w.restamp("berlin", 2)
+	w.after(time.Second)
+	w.is("the old ones have the high seats", "madrid", "madrid>=2 berlin", 2, "True Shrink")
 }
 
 func TestASmallSurgeMovesInSteps(t *testing.T) {

@@ -356,7 +356,7 @@ func (y *year) rescale(a *tenant, d *appsv1.Deployment) {
 	after := d.DeepCopy()
 	after.Spec.Replicas = new(int32(a.load))
 	y.put(after)
-	y.fleet.shrunk = nil // What it takes away is nobody else's doing.
+	y.fleet.shrunk = y.judgeTaken // What it takes away is hardly anybody else's doing.
 	a.fill()
 	y.fleet.shrunk = y.judgeShrink
 	a.disturbed()

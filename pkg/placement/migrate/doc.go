@@ -19,6 +19,10 @@
 //	the low seats                                                     first
 //	nothing runs in berlin any more   madrid                2         it has moved
 //
+// Replicas that have to be ready for some time until they serve get the high seats at first: the
+// policy is "madrid min 2, berlin 2 replicas" until all new ones serve, so that whoever lowers the
+// number of replicas meanwhile takes none that does, and the one of the table from then on.
+//
 // Every state has a way back: if the target becomes berlin again, the two clusters change places
 // and the same table holds. With a surge below the replicas wanted the target is given its share in
 // parts, each with a max beside the min, and the table is gone through once for each part. Replicas

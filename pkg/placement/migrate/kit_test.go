@@ -4,6 +4,7 @@
 package migrate_test
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,10 +13,16 @@ import (
 	"berth.dev/berth/pkg/placement/migrate"
 )
 
-// shares reads entries such as "madrid>=2", "madrid=2" or "berlin,rome", separated by blanks.
+// shares reads entries such as "madrid>=2", "madrid=2", "berlin,rome" or "berlin:2" for two replicas
+// before all others, separated by blanks.
 func shares(text string) []berthv1alpha1.StaticClusterWeight {
 	var list []berthv1alpha1.StaticClusterWeight
 	for entry := range strings.FieldsSeq(text) {
+		if name, number, fixed := strings.Cut(entry, ":"); fixed {
+			n, _ := strconv.Atoi(number)
+			list = append(list, berthv1alpha1.StaticClusterWeight{ClusterNames: []string{name}, Replicas: new(int32(n))})
+			continue
+		}
 		names, least, bounded := strings.Cut(entry, "=")
 		exactly := !strings.HasSuffix(names, ">")
 		share := berthv1alpha1.StaticClusterWeight{ClusterNames: strings.Split(strings.TrimSuffix(names, ">"), ","), Weight: 1}
@@ -63,5 +70,5 @@ func own(pods []migrate.BoundPod) []migrate.BoundPod {
 }
 
 func sameShare(a, b berthv1alpha1.StaticClusterWeight) bool {
-	return cmp.Equal(a.ClusterNames, b.ClusterNames) && cmp.Equal(a.Min, b.Min) && cmp.Equal(a.Max, b.Max)
+	return cmp.Equal(a.ClusterNames, b.ClusterNames) && cmp.Equal(a.Min, b.Min) && cmp.Equal(a.Max, b.Max) && cmp.Equal(a.Replicas, b.Replicas)
 }

@@ -29,6 +29,8 @@ type Situation struct {
 	StartFirst bool
 	// StopFirst reports whether the old replicas must have gone before new ones start.
 	StopFirst bool
+	// Warms reports whether its replicas have to be ready for some time until they serve.
+	Warms bool
 	// Surge is how many replicas there may be beyond those wanted while it moves, at least 1; 0 for as
 	// many as are wanted.
 	Surge int64
@@ -97,7 +99,7 @@ func (w *Situation) step() Step {
 		return alone
 	}
 	part := w.part(wanted, elsewhere)
-	both := Step{Replicas: wanted, Moving: true, Policy: w.both(part, wanted, others)}
+	both := Step{Replicas: wanted, Moving: true, Policy: w.both(part, wanted, elsewhere, others)}
 	switch {
 	case !apiequality.Semantic.DeepEqual(w.Policy, both.Policy), !w.Observed:
 		// More replicas would land in the wrong cluster as long as the policy is not known
@@ -177,9 +179,12 @@ func (w *Situation) arriving() bool {
 }
 
 // both returns the shares of a move that gives the target so many replicas, and the rest to others.
-func (w *Situation) both(part, wanted int64, others []string) []berthv1alpha1.StaticClusterWeight {
+func (w *Situation) both(part, wanted, elsewhere int64, others []string) []berthv1alpha1.StaticClusterWeight {
 	least := int32(min(part, math.MaxInt32))
 	target := berthv1alpha1.StaticClusterWeight{ClusterNames: []string{w.Target}, Weight: 1, Min: &least}
+	if w.guards(part, wanted, elsewhere) {
+		return append([]berthv1alpha1.StaticClusterWeight{target}, w.guarded(part, others)...)
+	}
 	if part < wanted {
 		target.Max = &least
 	}
@@ -258,7 +263,7 @@ func Stage(w *Situation) berthv1alpha1.MoveStep {
 		return berthv1alpha1.MoveDone
 	case w.StopFirst && !alone:
 		return berthv1alpha1.MoveShrink
-	case !alone && !w.arriving(), !w.Observed:
+	case !alone && !w.arriving(), !w.Observed && !w.turns(part):
 		return berthv1alpha1.MovePrepare
 	case here.Bound < part:
 		return berthv1alpha1.MoveStart

@@ -5,6 +5,7 @@ package migrate_test
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -124,41 +125,75 @@ func (d *deployment) order(pod migrate.BoundPod) int {
 	return 0
 }
 
-// grow starts missing pods where the policy has seats: in its first cluster up to the least number
-// there, then in the last one.
+// grow starts missing pods where the policy has seats: in clusters that keep so many, then in its
+// first cluster up to the least number there, then in the last one that may have more.
 func (d *deployment) grow() {
 	for int64(len(d.pods)) < d.replicas {
-		entry := d.Policy[0]
-		if entry.Min != nil && counted(d.pods)[entry.ClusterNames[0]].Bound >= int64(*entry.Min) {
-			entry = d.Policy[len(d.Policy)-1]
-		}
-		d.pods = append(d.pods, migrate.BoundPod{Cluster: entry.ClusterNames[0], DeletionCost: -int64(len(d.pods))})
+		d.pods = append(d.pods, migrate.BoundPod{Cluster: d.next(), DeletionCost: -int64(len(d.pods))})
 	}
 }
 
-// restamp gives the pods of the first cluster of the policy the first seats, up to the least number
-// there. Beyond it they take turns with those of others, unless the first cluster is to have no
-// more.
-func (d *deployment) restamp() {
-	first, nth := &d.Policy[0], map[bool]int{}
-	place := func(here bool) int {
-		n := nth[here]
-		nth[here]++
-		switch {
-		case !here && first.Min == nil:
-			return len(d.pods) + n
-		case !here:
-			return int(*first.Min) + 2*n + 1
-		case first.Min == nil || n < int(*first.Min):
-			return n
-		case first.Max != nil:
-			return 3*len(d.pods) + n
+// next returns the cluster where the policy has the next seat.
+func (d *deployment) next() string {
+	there := counted(d.pods)
+	first, last := &d.Policy[0], &d.Policy[len(d.Policy)-1]
+	for _, entry := range d.Policy {
+		if name := entry.ClusterNames[0]; entry.Replicas != nil && there[name].Bound < int64(*entry.Replicas) {
+			return name
 		}
-		return 2*n - int(*first.Min)
+	}
+	if last.Replicas != nil || first.Min == nil || there[first.ClusterNames[0]].Bound < int64(*first.Min) {
+		return first.ClusterNames[0]
+	}
+	return last.ClusterNames[0]
+}
+
+// restamp gives the pods their seats. Those of clusters that keep so many have the first, those of
+// the first cluster of the policy the next ones, up to the least number there. Beyond it they take
+// turns with those of others, unless the first cluster is to have no more.
+func (d *deployment) restamp() {
+	nth, kept, all := map[string]int{}, map[string]int{}, 0
+	slices.SortStableFunc(d.pods, func(a, b migrate.BoundPod) int { return cmp.Compare(b.DeletionCost, a.DeletionCost) })
+	for _, entry := range d.Policy[1:] {
+		if entry.Replicas != nil {
+			kept[entry.ClusterNames[0]], all = int(*entry.Replicas), all+int(*entry.Replicas)
+		}
 	}
 	for i := range d.pods {
-		d.pods[i].DeletionCost = -int64(place(d.pods[i].Cluster == first.ClusterNames[0]))
+		here := d.pods[i].Cluster == d.Policy[0].ClusterNames[0]
+		group := fmt.Sprint(here)
+		if all > 0 {
+			group = d.pods[i].Cluster
+		}
+		n := nth[group]
+		nth[group]++
+		switch {
+		case all == 0:
+			d.pods[i].DeletionCost = -int64(d.place(here, n))
+		case here:
+			d.pods[i].DeletionCost = -int64(all + n)
+		case n < kept[group]:
+			d.pods[i].DeletionCost = -int64(n)
+		default:
+			d.pods[i].DeletionCost = -int64(4*len(d.pods) + n)
+		}
 	}
+}
+
+// place returns the seat of the nth pod here, in the first cluster of the policy, or elsewhere.
+func (d *deployment) place(here bool, n int) int {
+	first := &d.Policy[0]
+	switch {
+	case !here && first.Min == nil:
+		return len(d.pods) + n
+	case !here:
+		return int(*first.Min) + 2*n + 1
+	case first.Min == nil || n < int(*first.Min):
+		return n
+	case first.Max != nil:
+		return 3*len(d.pods) + n
+	}
+	return 2*n - int(*first.Min)
 }
 
 // TestAMoveLosesNoReplica moves a workload between clusters while pods come up, get lost and change
@@ -169,7 +204,7 @@ func TestAMoveLosesNoReplica(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := &deployment{replicas: rapid.Int64Range(0, 5).Draw(t, "replicas")}
 		d.StartFirst, d.Target, d.Policy, d.Observed = true, "berlin", shares("berlin"), true
-		d.Surge = rapid.Int64Range(0, 3).Draw(t, "surge")
+		d.Surge, d.Warms = rapid.Int64Range(0, 3).Draw(t, "surge"), rapid.Bool().Draw(t, "warms")
 		if rapid.Bool().Draw(t, "given") {
 			d.Manifest = new(d.replicas)
 		} else if d.Surge > 0 {
