@@ -45,9 +45,9 @@ var ways = map[string]struct {
 	column int
 	edit   func(*berthv1alpha1.ApplicationSpec)
 }{
-	"StartFirst":                  {0, func(*berthv1alpha1.ApplicationSpec) {}},
-	"in steps":                    {1, inSteps},
-	"scaled by others, in steps":  {1, func(spec *berthv1alpha1.ApplicationSpec) { inSteps(spec); scaledByOthers(spec) }},
+	"StartFirst":                 {0, func(*berthv1alpha1.ApplicationSpec) {}},
+	"in steps":                   {1, inSteps},
+	"scaled by others, in steps": {1, func(spec *berthv1alpha1.ApplicationSpec) { inSteps(spec); scaledByOthers(spec) }},
 	"scaled by others, with minReadySeconds": {0, func(spec *berthv1alpha1.ApplicationSpec) {
 		scaledByOthers(spec)
 		warms(spec)

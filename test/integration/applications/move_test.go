@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
@@ -90,6 +91,16 @@ func (s *site) availableAll(ctx context.Context) {
 	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
 }
 
+// scaleFront gives the Deployment as many replicas as it is to have, as an autoscaler does.
+func (s *site) scaleFront(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func() error {
+		_, err := client.AppsV1().Deployments(s.namespace).Patch(ctx, "front", types.MergePatchType,
+			fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas), metav1.PatchOptions{}, "scale")
+		return err
+	}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+}
+
 // editFront changes the Deployment among the manifests of an Application.
 func editFront(spec *berthv1alpha1.ApplicationSpec, change func(*appsv1.DeploymentSpec)) {
 	GinkgoHelper()
@@ -144,4 +155,28 @@ var _ = Describe("A move", func() {
 		Entry("of what may be unavailable for an update", nil, careless),
 		Entry("of all of this, in steps", &berthv1alpha1.ApplicationMove{MaxSurge: ptr.To(intstr.FromInt32(1))}, slow, careless),
 	)
+
+	It("leaves what is available when an autoscaler lowers the replicas before the new ones are", func(ctx SpecContext) {
+		s := newSite(ctx, map[string]float64{"berlin": 0.5, "madrid": 0.3})
+		s.apply(ctx, func(spec *berthv1alpha1.ApplicationSpec) {
+			editFront(spec, func(d *appsv1.DeploymentSpec) { d.Replicas, d.MinReadySeconds = nil, 4 })
+		})
+		s.scaleFront(ctx)
+		s.runsIn(ctx, "berlin")
+		s.availableAll(ctx)
+		ended := s.leastAvailable(ctx)
+		s.measure(ctx, "madrid", 0.9)
+		Eventually(func(g Gomega) {
+			d, err := client.AppsV1().Deployments(s.namespace).Get(ctx, "front", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect([]int32{d.Status.ReadyReplicas, d.Status.AvailableReplicas}).To(Equal([]int32{2 * replicas, replicas}))
+		}).WithTimeout(timeout).WithPolling(poll).Should(Succeed())
+		s.scaleFront(ctx)
+		s.runsIn(ctx, "madrid")
+		Eventually(func() string { return moving(s.app(ctx)) }).WithTimeout(timeout).WithPolling(poll).
+			Should(HavePrefix("False " + berthv1alpha1.ReasonMoved))
+		told, seen := ended()
+		Expect(told).To(Equal(int32(replicas)), "by the status of the Deployment")
+		Expect(seen).To(Equal(int32(replicas)), "by its pods")
+	})
 })
