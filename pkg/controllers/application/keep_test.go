@@ -98,6 +98,12 @@ func TestReplicasThatAreChangedAgainAndAgainAreNotFoughtFor(t *testing.T) {
 	if got := w.condition("Ready"); !strings.HasPrefix(got, want) {
 		t.Errorf("Ready is %q, want %q", got, want)
 	}
+	w.gone("berlin", 1)
+	w.pass()
+	const wantMissing = "False PodsNotReady: deployment front: 1 of 2 pods are available in cluster berlin; deployment front: somebody else "
+	if got := w.condition("Ready"); !strings.HasPrefix(got, wantMissing) {
+		t.Errorf("without a pod Ready is %q, want %q", got, wantMissing)
+	}
 	w.after(5 * time.Minute)
 	if got := *w.deployment().Spec.Replicas; got != 2 {
 		t.Errorf("in the end there are %d replicas, want 2", got)

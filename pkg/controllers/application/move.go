@@ -66,6 +66,7 @@ func (r *Reconciler) reviewMove(ctx context.Context, p *pass, objects []*object,
 		return r.giveUp(ctx, p, verdict.GiveUp, message+unbound(move.To, seen.allWaiting()))
 	case verdict.Step == berthv1alpha1.MoveDone:
 		p.endMove(berthv1alpha1.ReasonMoved, fmt.Sprintf("moved from cluster %s to %s", move.From, move.To))
+		p.app.Status.Ready = readyOf(p.app, objects, seen).String() // The end is written before what runs is looked at.
 		p.app.Status.LeftOut = slices.DeleteFunc(p.app.Status.LeftOut, func(l berthv1alpha1.LeftOutCluster) bool { return l.Cluster == move.To })
 	default:
 		move.Step, move.Message = verdict.Step, names.Clip(message)

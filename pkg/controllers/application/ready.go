@@ -25,7 +25,11 @@ func (p *pass) runs(objects []*object, seen *observed) {
 			continue
 		}
 		if reason, message := o.progress(p.app, seen); reason != "" {
-			p.condition(berthv1alpha1.ApplicationReady, false, reason, o.String()+message+seen.refused(o)+unbound(target, seen.waiting[o.policy]))
+			message = o.String() + message + seen.refused(o) + unbound(target, seen.waiting[o.policy])
+			if len(p.contested) > 0 { // It may be why.
+				message += "; " + names.First(p.contested, maxNamed, "; ")
+			}
+			p.condition(berthv1alpha1.ApplicationReady, false, reason, message)
 			return
 		}
 	}

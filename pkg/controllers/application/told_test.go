@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/placement/movelimit"
@@ -149,5 +150,23 @@ func TestEditsThatFollowOneAnotherWhileAnObjectIsRefused(t *testing.T) {
 	w.must(w.client.List(t.Context(), &left))
 	if len(left.Items) != 99 {
 		t.Errorf("in the end there are %d ConfigMaps, want 99", len(left.Items))
+	}
+}
+
+// Nobody sees a move that is done while pods seem to be missing.
+func TestTheEndOfAMoveIsToldWithWhatRuns(t *testing.T) {
+	c := newCrossing(t, nil, stopsFirst)
+	react, told := c.wrote, ""
+	c.wrote = func(object client.Object) {
+		if app, ok := object.(*berthv1alpha1.Application); ok && c.app.stored().Status.Move == nil && told == "" {
+			told = app.Status.Ready
+		}
+		react(object)
+	}
+	c.moveTo(berthv1alpha1.MoveAvailable)
+	told = ""
+	c.until(time.Hour, func() bool { return c.ended != "" })
+	if told != "3/3" {
+		t.Errorf("when the move has ended, READY is %q, want 3/3", told)
 	}
 }
