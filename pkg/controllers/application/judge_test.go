@@ -77,8 +77,8 @@ func (y *year) judgeShrink(a *tenant, pods, victims []*corev1.Pod) {
 	}
 }
 
-// judgeTaken checks that somebody who lowers the number of replicas while an Application moves takes
-// none that is needed, as long as all old ones are available and keep their seats.
+// judgeTaken checks that somebody who lowers the number of replicas while an Application moves
+// takes none that is needed, as long as all old ones are available and keep their seats.
 func (y *year) judgeTaken(a *tenant, pods, victims []*corev1.Pod) {
 	move := a.stored().Status.Move
 	if move == nil || a.stored().Spec.Migration == berthv1alpha1.MigrationStopFirst || y.stored(move.From).Spec.Unschedulable {

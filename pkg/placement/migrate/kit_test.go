@@ -13,8 +13,8 @@ import (
 	"berth.dev/berth/pkg/placement/migrate"
 )
 
-// shares reads entries such as "madrid>=2", "madrid=2", "berlin,rome" or "berlin:2" for two replicas
-// before all others, separated by blanks.
+// shares reads entries such as "madrid>=2", "madrid=2", "berlin,rome" or "berlin:2" for two
+// replicas before all others, separated by blanks.
 func shares(text string) []berthv1alpha1.StaticClusterWeight {
 	var list []berthv1alpha1.StaticClusterWeight
 	for entry := range strings.FieldsSeq(text) {
