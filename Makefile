@@ -87,12 +87,12 @@ simulate-planted: ## Plant faults in Berth, one at a time, and see whether simul
 	@go run ./test/planted -record docs/reference $(if $(ONLY),-only "$(ONLY)")
 
 .PHONY: chaos
-chaos: build-all ## Disturb Berth's programs as processes, and judge every revision, for DURATION=15m. SEED=6 PODS=2000 choose the world.
-	@hack/chaos.sh -record docs/reference $(if $(SEED),-seed $(SEED)) $(if $(DURATION),-duration $(DURATION)) $(if $(PODS),-pods $(PODS))
+chaos: build-all ## Disturb Berth's programs as processes, and judge every revision, for DURATION=15m. SEED=6 PODS=2000 PAGES=20 choose the world.
+	@hack/chaos.sh -record docs/reference $(if $(SEED),-seed $(SEED)) $(if $(DURATION),-duration $(DURATION)) $(if $(PODS),-pods $(PODS)) $(if $(PAGES),-pages $(PAGES))
 
 .PHONY: chaos-smoke
-chaos-smoke: build-all ## The same in about three minutes, with 150 pods and one storm.
-	@hack/chaos.sh -pods 150 -duration 1s -storm 30s -outage 10s $(if $(SEED),-seed $(SEED))
+chaos-smoke: build-all ## The same in about three minutes, with 150 pods, 20 pages open and one storm.
+	@hack/chaos.sh -pods 150 -pages 20 -duration 1s -storm 30s -outage 10s $(if $(SEED),-seed $(SEED))
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME=20s.

@@ -36,6 +36,8 @@ type options struct {
 	// outage is how long no API server is there, in one storm of four.
 	outage time.Duration
 	storm  time.Duration
+	// pages is how many pages are open.
+	pages int
 	// record is the folder of the record to add to, empty for none.
 	record string
 }
@@ -72,6 +74,7 @@ type chaos struct {
 	nodes          int
 	apps, policies []string
 
+	pages   *pages
 	pending chan event
 	acting  sync.WaitGroup
 	storms  int
@@ -116,7 +119,7 @@ func run(ctx context.Context, out io.Writer, o options) (done *record.Chaos, err
 	}
 	done = c.done(time.Since(began))
 	c.report(done)
-	return done, crashed(c.logs)
+	return done, errors.Join(c.closePages(ctx), crashed(c.logs))
 }
 
 // prepare starts everything, and waits until the first pods are where they should be.
@@ -148,7 +151,10 @@ func (c *chaos) prepare(ctx context.Context) error {
 	if err := c.deploy(ctx); err != nil {
 		return err
 	}
-	return c.quiet(ctx)
+	if err := c.quiet(ctx); err != nil {
+		return err
+	}
+	return c.openPages(ctx)
 }
 
 // fail notes why the run cannot go on. The first counts.

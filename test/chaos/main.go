@@ -62,6 +62,7 @@ func command(ctx context.Context, args []string) int {
 // bounds of what the flags may say.
 const (
 	fewestPods, mostPods = 10, 10_000
+	mostPages            = 100
 	shortestStorm        = 5 * time.Second
 )
 
@@ -72,6 +73,7 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.duration, "duration", 15*time.Minute, "how long storms begin; there is one at least")
 	flags.IntVar(&o.pods, "pods", 2000, "about how many pods there are")
 	flags.DurationVar(&o.storm, "storm", time.Minute, "how long a storm is")
+	flags.IntVar(&o.pages, "pages", 0, "how many pages of Berth are open, half of them of the gateway")
 	flags.StringVar(&o.record, "record", "", "folder of the record to add to, and of its page")
 	flags.DurationVar(&o.outage, "outage", time.Minute, "how long no API server is there")
 	flags.SetOutput(io.Discard) // One message says what is wrong.
@@ -82,9 +84,10 @@ func parse(args []string) (options, error) {
 		}
 		return o, err
 	}
-	if o.pods < fewestPods || o.pods > mostPods || o.duration < 0 || o.storm < shortestStorm || o.outage < 0 || flags.NArg() > 0 {
-		return o, fmt.Errorf("want %d to %d pods, a storm of %s or more, no negative time, and nothing but flags",
-			fewestPods, mostPods, shortestStorm)
+	world := o.pods >= fewestPods && o.pods <= mostPods && o.pages >= 0 && o.pages <= mostPages
+	if !world || o.duration < 0 || o.storm < shortestStorm || o.outage < 0 || flags.NArg() > 0 {
+		return o, fmt.Errorf("want %d to %d pods, no more than %d pages, a storm of %s or more, no negative time, and nothing but flags",
+			fewestPods, mostPods, mostPages, shortestStorm)
 	}
 	return o, nil
 }

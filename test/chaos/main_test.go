@@ -13,7 +13,7 @@ import (
 // TestWrongFlagsAreToldInOneLine runs the command as a user does: what is wrong must not stand
 // above a page of flags.
 func TestWrongFlagsAreToldInOneLine(t *testing.T) {
-	const bounds = "chaos: want 10 to 10000 pods, a storm of 5s or more, no negative time, and nothing but flags\n"
+	const bounds = "chaos: want 10 to 10000 pods, no more than 100 pages, a storm of 5s or more, no negative time, and nothing but flags\n"
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -21,6 +21,7 @@ func TestWrongFlagsAreToldInOneLine(t *testing.T) {
 		"no number":     {[]string{"-seed", "x"}, "chaos: invalid value \"x\" for flag -seed: parse error\n"},
 		"no duration":   {[]string{"-duration", "long"}, "chaos: invalid value \"long\" for flag -duration: parse error\n"},
 		"too few pods":  {[]string{"-pods", "-3"}, bounds},
+		"too many":      {[]string{"-pages", "101"}, bounds},
 		"no flag":       {[]string{"now"}, bounds},
 		"unknown":       {[]string{"-minutes", "3"}, "chaos: flag provided but not defined: -minutes\n"},
 		"without value": {[]string{"-seed"}, "chaos: flag needs an argument: -seed\n"},

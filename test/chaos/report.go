@@ -45,6 +45,12 @@ func (c *chaos) done(took time.Duration) *record.Chaos {
 		d.Starts += p.starts
 		p.mu.Unlock()
 	}
+	if c.pages != nil {
+		d.PageSeconds, d.Compared = d.Seconds, c.pages.compared
+		for _, s := range c.pages.servers {
+			d.Loads += int(s.visitor.Loads.Load())
+		}
+	}
 	return d
 }
 

@@ -69,6 +69,9 @@ func (c *chaos) play(ctx context.Context) error {
 	for _, p := range c.all() {
 		p.proxy.Disturb(c.counted(fates(c.rng.Uint64(), p.name, often)))
 	}
+	if c.pages != nil {
+		c.pages.link.Disturb(c.counted(fates(c.rng.Uint64(), "pages", often)))
+	}
 	for end := began.Add(c.storm); time.Now().Before(end); pause(ctx) {
 		events = c.due(ctx, events, time.Now())
 		if err := c.wrong(ctx); err != nil {
@@ -126,11 +129,17 @@ func (c *chaos) calm(ctx context.Context) error {
 	for _, p := range c.all() {
 		p.calm()
 	}
+	if c.pages != nil {
+		c.pages.link.Disturb(nil)
+	}
 	for _, p := range c.all() {
 		p.proxy.Drain()
 	}
 	c.sayf("calm %d", c.storms)
-	return c.quiet(ctx)
+	if err := c.quiet(ctx); err != nil {
+		return err
+	}
+	return c.comparePages(ctx)
 }
 
 // quiet waits until everything is as it should be and stays so.

@@ -4,14 +4,11 @@
 package pages_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +20,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/internal/visitor"
 )
 
 const (
@@ -34,69 +32,6 @@ const (
 	// the API server come and go by themselves.
 	spare = 8
 )
-
-// watcher does what the script of a page does, without drawing it.
-type watcher struct {
-	client *http.Client
-	site   string
-	page   string
-	loads  *atomic.Int64
-}
-
-// watch follows the page until the context ends: it loads the page whenever the stream tells of
-// another version, and asks for the next stream when one ends.
-func (w *watcher) watch(ctx context.Context) error {
-	for ctx.Err() == nil {
-		if err := w.stream(ctx); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *watcher) stream(ctx context.Context) error {
-	response, err := w.get(ctx, "events")
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	lines := bufio.NewScanner(response.Body)
-	last := ""
-	for lines.Scan() {
-		version, found := strings.CutPrefix(lines.Text(), "data: ")
-		if !found || version == last {
-			continue
-		}
-		last = version
-		page, err := w.get(ctx, w.page)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(io.Discard, page.Body)
-		page.Body.Close()
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", w.page, err)
-		}
-		w.loads.Add(1)
-	}
-	return nil // the server ends a stream now and then
-}
-
-func (w *watcher) get(ctx context.Context, page string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.site+page, http.NoBody)
-	if err != nil {
-		return nil, fmt.Errorf("asking for %s: %w", page, err)
-	}
-	response, err := w.client.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("asking for %s: %w", page, err)
-	}
-	if response.StatusCode != http.StatusOK {
-		response.Body.Close()
-		return nil, fmt.Errorf("%s answers %s", page, response.Status)
-	}
-	return response, nil
-}
 
 // churn creates and deletes pods and Clusters, and cordons some, until the context ends.
 func churn(ctx context.Context, namespace string) error {
@@ -132,9 +67,9 @@ func churn(ctx context.Context, namespace string) error {
 // openFiles returns how many files and connections a process has open.
 func openFiles(pid int) int {
 	GinkgoHelper()
-	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	taken, err := visitor.UsageOf(pid)
 	Expect(err).NotTo(HaveOccurred())
-	return len(files)
+	return taken.Files
 }
 
 func untilLoaded(ctx context.Context, loads *atomic.Int64, least int64) {
@@ -168,11 +103,11 @@ var _ = Describe("twenty pages while everything changes", func() {
 		transports := make([]*http.Transport, watchers)
 		for i := range watchers {
 			transports[i] = &http.Transport{}
-			w := &watcher{
-				client: &http.Client{Transport: transports[i]}, site: s.address, loads: &loads,
-				page: []string{"sites", "pools", "applications", "waiting", "clusters/beijing"}[i%5],
+			v := &visitor.Visitor{
+				Client: &http.Client{Transport: transports[i]}, Site: s.address, Loads: &loads,
+				Page: []string{"sites", "pools", "applications", "waiting", "clusters/beijing"}[i%5],
 			}
-			running.Go(func() { failed <- w.watch(watching) })
+			running.Go(func() { failed <- v.Follow(watching) })
 		}
 		untilLoaded(ctx, &loads, watchers)
 		Expect(churn(changing, namespace)).To(Succeed())

@@ -167,7 +167,9 @@ func (r *Record) planted() string {
 
 func (c *Chaos) markdown() string {
 	return fmt.Sprintf("Runs: %d, storms: %d, %s of storm and calm: %s revisions of pods, %s Bindings, %s evictions, "+
-		"%s starts of Berth's programs.\nRuns in which a promise was broken: %d; not judged: %d.\n\n%s",
+		"%s starts of Berth's programs.\n"+
+		"Pages were open for %s of that: %s loads; compared with the API at %d calms.\n"+
+		"Runs in which a promise was broken: %d; not judged: %d.\n\n%s",
 		c.Runs, c.Storms, hours(c.Seconds), spelled(c.Revisions), spelled(c.Bindings), spelled(c.Evictions), spelled(c.Starts),
-		c.Broken, c.NotJudged, byName("disturbance", c.Disturbances))
+		hours(c.PageSeconds), spelled(c.Loads), c.Compared, c.Broken, c.NotJudged, byName("disturbance", c.Disturbances))
 }

@@ -93,6 +93,11 @@ type Chaos struct {
 	Bindings  int `json:"bindings"`
 	Evictions int `json:"evictions"`
 	Starts    int `json:"starts"`
+	// PageSeconds are those of Seconds in which pages were open, Loads how often one was loaded, and
+	// Compared the calms at which what they show was compared with the API.
+	PageSeconds int `json:"pageSeconds"`
+	Loads       int `json:"loads"`
+	Compared    int `json:"compared"`
 	// Disturbances are what has happened, by kind.
 	Disturbances Counts `json:"disturbances"`
 }
@@ -164,6 +169,9 @@ func (c *Chaos) Add(other *Chaos) {
 	c.Bindings += other.Bindings
 	c.Evictions += other.Evictions
 	c.Starts += other.Starts
+	c.PageSeconds += other.PageSeconds
+	c.Loads += other.Loads
+	c.Compared += other.Compared
 	c.Disturbances.Add(other.Disturbances)
 }
 
