@@ -223,6 +223,7 @@ func TestPools(t *testing.T) {
 		"used up":       {licences("50", "3", 40), licences("50", "0", 43), []string{"UsedUp pool all: 43 pods hold all 50"}},
 		"still used up": {licences("50", "0", 43), licences("50", "0", 44), nil},
 		"free again":    {licences("50", "0", 43), licences("50", "2", 41), []string{"Free pool all: 2"}},
+		"parts free":    {licences("50", "0", 43), licences("50", "2500m", 41), []string{"Free pool all: 2.5"}},
 		"larger":        {licences("50", "3", 40), licences("60", "13", 40), []string{"CapacityChanged all 60"}},
 		"granted":       {licences("50", "3", 40), licences("50", "3", 40, grant), []string{"GrantsChanged s1 of all: 20"}},
 		"to one again":  {licences("50", "3", 40, grant), licences("50", "3", 40), []string{"GrantsChanged one scheduler may give out everything"}},

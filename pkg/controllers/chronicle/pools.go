@@ -32,7 +32,7 @@ func pools(before, after *berthv1alpha1.ClusterResource) []history.Entry {
 				Decision: history.UsedUp, Message: fmt.Sprintf("pool %s: %s all %s", pool.Name, holders(pool), amount.Text(pool.Quantity)),
 			})
 		case was[pool.Name] && !is:
-			entries = append(entries, history.Entry{Decision: history.Free, Message: fmt.Sprintf("pool %s: %s", pool.Name, pool.Free.String())})
+			entries = append(entries, history.Entry{Decision: history.Free, Message: fmt.Sprintf("pool %s: %s", pool.Name, amount.Text(pool.Free))})
 		}
 	}
 	if is := grants(after); !maps.Equal(is, grants(before)) {
