@@ -34,6 +34,7 @@ var quiet = map[string]string{
 	`leader_election_master_status{job="berth-controller-manager", instance="d"}`:                        always(0),
 	`scheduler_pending_pods{job="berth-scheduler", instance="a", queue="active"}`:                        always(0),
 	`scheduler_pending_pods{job="berth-scheduler", instance="b", queue="active"}`:                        always(7),
+	`scheduler_pending_pods{job="berth-scheduler", instance="a", queue="unschedulable"}`:                 always(9),
 	`scheduler_schedule_attempts_total{job="berth-scheduler", instance="a", result="scheduled"}`:         "0+60x95",
 	`scheduler_scheduling_attempt_duration_seconds_bucket{job="berth-scheduler", le="0.1"}`:              "0+60x95",
 	`scheduler_scheduling_attempt_duration_seconds_bucket{job="berth-scheduler", le="2"}`:                "0+60x95",
@@ -98,6 +99,13 @@ var faults = map[string]struct {
 	within int
 }{
 	"no fault": {within: 60},
+	"kube-scheduler has not taken back a count of pods that wait no more": {
+		series: map[string]string{
+			`scheduler_unschedulable_pods{job="berth-scheduler", plugin="NodeGroupPolicy"}`:      turns(0, 2),
+			`scheduler_pending_pods{job="berth-scheduler", instance="a", queue="unschedulable"}`: turns(9, 0),
+		},
+		within: 60,
+	},
 	"all schedulers are dead": {
 		series: map[string]string{
 			`up{job="berth-scheduler", instance="a"}`: turns(1, 0), `up{job="berth-scheduler", instance="b"}`: turns(1, 0),
@@ -134,6 +142,13 @@ var faults = map[string]struct {
 			`scheduler_schedule_attempts_total{job="berth-scheduler", instance="a", result="scheduled"}`: "0+60x29 1740+0x65",
 		},
 		want: "BerthSchedulerHangs", within: 12,
+	},
+	"the scheduler hangs since its start": {
+		series: map[string]string{
+			`scheduler_pending_pods{job="berth-scheduler", instance="a", queue="active"}`:                turns(0, 5),
+			`scheduler_schedule_attempts_total{job="berth-scheduler", instance="a", result="scheduled"}`: goes(1740),
+		},
+		want: "BerthSchedulerHangs", within: 17,
 	},
 	"attempts are slow": {
 		series: map[string]string{
