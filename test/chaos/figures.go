@@ -4,13 +4,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/berth/test/chaos/judge"
@@ -35,7 +36,7 @@ func (c *chaos) comparePages(ctx context.Context) error {
 	began, since := time.Now(), c.pace.Now()
 	for _, s := range c.pages.servers {
 		for ; ; pause(ctx) {
-			if err := c.wrong(ctx); err != nil {
+			if err := cmp.Or(c.wrong(ctx), c.startAPIServers(ctx)); err != nil {
 				return err
 			}
 			difference := c.compare(ctx, s)
@@ -72,7 +73,7 @@ func (c *chaos) compare(ctx context.Context, s *pageServer) string {
 	if err != nil {
 		return err.Error()
 	}
-	return cmp.Diff(want, got)
+	return gocmp.Diff(want, got)
 }
 
 // shown returns what a server shows.

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -124,6 +125,11 @@ func (c *chaos) startProcess(ctx context.Context, name string) error {
 		}
 	}
 	return err
+}
+
+// startAPIServers starts those API servers again that have given up.
+func (c *chaos) startAPIServers(ctx context.Context) error {
+	return cmp.Or(c.startProcess(ctx, localplane.APIServer), c.startProcess(ctx, localplane.APIServerReplica))
 }
 
 func hash(name string) uint64 {
