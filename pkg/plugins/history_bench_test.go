@@ -5,7 +5,9 @@ package plugins_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,40 +58,68 @@ func BenchmarkFailed(b *testing.B) {
 	}
 }
 
-// BenchmarkDecision is a decision on a pod that is placed, without and with remembering it: the
-// scheduling cycle over 1,000 nodes in ten clusters, and what follows the binding.
-func BenchmarkDecision(b *testing.B) {
+// decision returns what decides on a pod that is placed: the scheduling cycle over 1,000 nodes in ten
+// clusters, and what follows the binding.
+func decision(b *testing.B, options ...plugintest.Option) func() {
+	b.Helper()
 	const clusters, nodes = 10, 1000
-	for _, name := range []string{"without", "with"} {
+	var objects []runtime.Object
+	policy := plugintest.MakePolicy("web").Deployment("nginx")
+	for c := range clusters {
+		site := fmt.Sprintf("site%d", c)
+		objects = append(objects, plugintest.Site(site))
+		policy.Weight(1, site)
+		for n := range nodes / clusters {
+			objects = append(objects, plugintest.MakeNode(site, n).Obj())
+		}
+	}
+	d := plugintest.Deployment("nginx", nodes)
+	rs := plugintest.ReplicaSet(d, "v1")
+	s := plugintest.New(b, append(objects, policy.Obj(), d, rs), options...)
+	go s.State.History.Run(b.Context())
+	pod := plugintest.MakePodOf(rs, 0).Obj()
+	given := stamp.Stamp{Policy: "web", Cluster: "site0"}
+	annotations := given.Annotations(pod, "site0-0")
+	return func() {
+		if attempt := s.Try(pod); attempt.Fit != nil {
+			b.Fatal(attempt.Fit)
+		}
+		s.State.Bound(pod, "site0-0", annotations)
+	}
+}
+
+func remembering() plugintest.Option {
+	return plugintest.Remembering(history.New(history.DefaultLimits(), clock.RealClock{}))
+}
+
+// BenchmarkDecision is a decision without and with remembering it.
+func BenchmarkDecision(b *testing.B) {
+	for name, options := range map[string][]plugintest.Option{"without": nil, "with": {remembering()}} {
 		b.Run(name, func(b *testing.B) {
-			var objects []runtime.Object
-			policy := plugintest.MakePolicy("web").Deployment("nginx")
-			for c := range clusters {
-				site := fmt.Sprintf("site%d", c)
-				objects = append(objects, plugintest.Site(site))
-				policy.Weight(1, site)
-				for n := range nodes / clusters {
-					objects = append(objects, plugintest.MakeNode(site, n).Obj())
-				}
-			}
-			d := plugintest.Deployment("nginx", nodes)
-			rs := plugintest.ReplicaSet(d, "v1")
-			var options []plugintest.Option
-			if name == "with" {
-				options = append(options, plugintest.Remembering(history.New(history.DefaultLimits(), clock.RealClock{})))
-			}
-			s := plugintest.New(b, append(objects, policy.Obj(), d, rs), options...)
-			go s.State.History.Run(b.Context())
-			pod := plugintest.MakePodOf(rs, 0).Obj()
-			given := stamp.Stamp{Policy: "web", Cluster: "site0"}
-			annotations := given.Annotations(pod, "site0-0")
+			decide := decision(b, options...)
 			b.ReportAllocs()
 			for b.Loop() {
-				if attempt := s.Try(pod); attempt.Fit != nil {
-					b.Fatal(attempt.Fit)
-				}
-				s.State.Bound(pod, "site0-0", annotations)
+				decide()
 			}
 		})
 	}
+}
+
+// BenchmarkCost reports by how many percent a decision takes longer if it is remembered. The two
+// take turns, and their medians are compared: what else the machine does meets both.
+func BenchmarkCost(b *testing.B) {
+	decide := []func(){decision(b), decision(b, remembering())}
+	var took [2][]time.Duration
+	for b.Loop() {
+		for i := range decide {
+			began := time.Now()
+			decide[i]()
+			took[i] = append(took[i], time.Since(began))
+		}
+	}
+	median := func(times []time.Duration) float64 {
+		slices.Sort(times)
+		return float64(times[len(times)/2])
+	}
+	b.ReportMetric(100*(median(took[1])/median(took[0])-1), "%cost")
 }
