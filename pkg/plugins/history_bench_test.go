@@ -58,8 +58,8 @@ func BenchmarkFailed(b *testing.B) {
 	}
 }
 
-// decision returns what decides on a pod that is placed: the scheduling cycle over 1,000 nodes in ten
-// clusters, and what follows the binding.
+// decision returns what decides on a pod that is placed: the scheduling cycle over 1,000 nodes in
+// ten clusters, and what follows the binding.
 func decision(b *testing.B, options ...plugintest.Option) func() {
 	b.Helper()
 	const clusters, nodes = 10, 1000

@@ -27,8 +27,8 @@ type figures struct {
 	Waiting []string
 }
 
-// comparePages waits until no page contradicts the API, which is at rest, and notes what the servers
-// take.
+// comparePages waits until no page contradicts the API, which is at rest, and notes what the
+// servers take.
 func (c *chaos) comparePages(ctx context.Context) error {
 	if c.pages == nil {
 		return nil

@@ -56,7 +56,8 @@ func UsageOf(pid int) (Usage, error) {
 	return u, nil
 }
 
-// Goroutines returns how many goroutines a server has, by the metrics that it serves beside the pages.
+// Goroutines returns how many goroutines a server has, by the metrics that it serves beside the
+// pages.
 func (v *Visitor) Goroutines(ctx context.Context) (int, error) {
 	beside := *v
 	beside.Site = strings.TrimSuffix(v.Site, "ui/")
