@@ -133,7 +133,7 @@ test_tools() {
 # run_integration FLAG... runs the integration tests, and then names what Berth's programs may do and have not done in any of them
 # (hack/rights). That says nothing where only some of them run, or programs with another minor of Kubernetes.
 run_integration() {
-  [[ -n ${SUITES:-} && " $SUITES " != *" metrics "* ]] || need prometheus
+  [[ -n ${SUITES:-} && ! " $SUITES " =~ " "(metrics|operations)" " ]] || need prometheus
   [[ -n ${SUITES:-} && " $SUITES " != *" pages "* ]] || need chromium
   [[ -z ${RUN:-}${SUITES:-}${KUBERNETES:-}${BERTH_PROMETHEUS_MISSING:-}${BERTH_CHROMIUM_MISSING:-} ]] || { run_tests integration "$@"; return; }
   BERTH_RIGHTS=$(mktemp -d)

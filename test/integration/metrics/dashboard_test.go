@@ -193,13 +193,5 @@ var _ = Describe("A Prometheus beside Berth", func() {
 			}
 			g.Expect(evaluated).To(BeNumerically(">", 35))
 		}).WithTimeout(patience).WithPolling(poll).Should(Succeed())
-
-		By("planting faults")
-		plantFaults(ctx)
-		expectRaised(ctx, server, "BerthApplicationsUnplaced", "BerthClusterNotReady", "BerthPolicyRefused", "BerthPoolFull", "BerthUnschedulablePods")
-		scheduler.Crash()
-		expectRaised(ctx, server, "BerthApplicationsUnplaced", "BerthClusterNotReady", "BerthPolicyRefused", "BerthPoolFull", "BerthSchedulerDown")
-		Expect(controllers.Stop(patience)).To(Succeed())
-		expectRaised(ctx, server, "BerthControllerManagerDown", "BerthSchedulerDown")
 	})
 })

@@ -5,9 +5,6 @@ package pages_test
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -16,34 +13,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/runbook"
 )
 
 // elsewhere are commands of runbooks that need nodes with a kubelet, an end that never comes, or an
 // installation as pods.
 var elsewhere = regexp.MustCompile(`^kubectl .*\b(logs|top)\b|--watch|^berthctl check`)
-
-// command is a line of a runbook.
-var command = regexp.MustCompile(`(?m)^    ((?:kubectl|berthctl) .*)$`)
-
-// commandsOf returns the commands of each runbook, by the name of its alert.
-func commandsOf() map[string][]string {
-	GinkgoHelper()
-	pages, err := filepath.Glob(installation.Path("docs", "tasks", "runbooks", "Berth*.md"))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(len(pages)).To(BeNumerically(">", 25))
-	found := map[string][]string{}
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		Expect(err).NotTo(HaveOccurred())
-		alert := strings.TrimSuffix(filepath.Base(page), ".md")
-		for _, match := range command.FindAllStringSubmatch(string(text), -1) {
-			found[alert] = append(found[alert], match[1])
-		}
-		Expect(found[alert]).NotTo(BeEmpty(), alert)
-	}
-	return found
-}
 
 // filledIn puts what the scene has in place of what a runbook leaves open.
 func filledIn(line, pod string) string {
@@ -52,14 +27,6 @@ func filledIn(line, pod string) string {
 		line = strings.Replace(line, kind+" NAME", kind+" "+name, 1)
 	}
 	return line
-}
-
-// shell runs a line as a user would, with the programs that were built, and returns what it prints.
-func shell(ctx context.Context, line string) (string, error) {
-	c := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail; "+line)
-	c.Env = append(os.Environ(), "KUBECONFIG="+plane.AdminKubeconfig(), "PATH="+binDir+":"+os.Getenv("PATH"))
-	out, err := c.CombinedOutput()
-	return string(out), err
 }
 
 // causes are what the commands of runbooks must bring to light in the scene.
@@ -80,14 +47,14 @@ func followRunbooks(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(pods.Items).NotTo(BeEmpty())
 	Expect(pods.Items[0].Status.Phase).To(Equal(corev1.PodPending))
-	for alert, lines := range commandsOf() {
+	for alert, lines := range runbook.All() {
 		var said strings.Builder
 		for _, line := range lines {
 			if elsewhere.MatchString(line) {
 				continue
 			}
 			line = filledIn(line, pods.Items[0].Name)
-			out, err := shell(ctx, line)
+			out, err := runbook.Shell(ctx, plane.AdminKubeconfig(), line)
 			Expect(err).NotTo(HaveOccurred(), "%s: %s\n%s", alert, line, out)
 			said.WriteString(out)
 		}

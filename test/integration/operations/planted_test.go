@@ -1,0 +1,161 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package operations_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
+
+	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/integration/internal/promserver"
+	"berth.dev/berth/test/integration/internal/runbook"
+	"berth.dev/berth/test/internal/visitor"
+)
+
+// planted is a fault of operation.
+type planted struct {
+	// name is what docs/tasks/monitor.md calls it.
+	name, alert string
+	// with are alerts that say the same in other words.
+	with []string
+	// ends are the alerts of faults before that this one takes the place of.
+	ends  []string
+	plant func(ctx context.Context)
+	// names stand for what the runbook leaves open, as words and what to put there.
+	names []string
+	// cause is what its commands must print, as a regular expression.
+	cause string
+	// page shows what is a part of its text; empty where no page can.
+	page, shows string
+}
+
+// scrape returns the configuration of a Prometheus that scrapes programs by job, at these ports.
+func scrape(jobs map[string][]int, further ...map[string]any) string {
+	GinkgoHelper()
+	configs := further
+	for job, ports := range jobs {
+		targets := make([]string, len(ports))
+		for i, port := range ports {
+			targets[i] = fmt.Sprintf("127.0.0.1:%d", port)
+		}
+		configs = append(configs, map[string]any{
+			"job_name": job, "scheme": "https", "tls_config": map[string]any{"insecure_skip_verify": true},
+			"authorization": map[string]any{"credentials_file": token}, "static_configs": []any{map[string]any{"targets": targets}},
+		})
+	}
+	rules, err := filepath.Abs(installation.Path("manifests", "monitoring", "rules.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	content, err := yaml.Marshal(map[string]any{
+		"global":     map[string]any{"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+		"rule_files": []string{rules}, "scrape_configs": configs,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return string(content)
+}
+
+// raised returns which alerts would call somebody, at once or if they go on.
+func raised(ctx context.Context, server *promserver.Server) ([]string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/v1/alerts", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data struct {
+			Alerts []struct{ Labels struct{ Alertname string } }
+		}
+	}
+	err = json.NewDecoder(response.Body).Decode(&answer)
+	names := map[string]bool{}
+	for _, alert := range answer.Data.Alerts {
+		names[alert.Labels.Alertname] = true
+	}
+	return slices.Sorted(maps.Keys(names)), err
+}
+
+// logs is a command that reads the logs of pods, and of which program.
+var logs = regexp.MustCompile(`^kubectl -n berth-system logs (?:deployment/|-l app.kubernetes.io/name=|-l ')([\w-]+)[^|]*`)
+
+// logFiles reads the files to which programs write here, where there is no kubelet.
+func logFiles(command string) string {
+	program := logs.FindStringSubmatch(command)[1]
+	if program == "app" { // all schedulers
+		program = "berth-scheduler"
+	}
+	return "tail -q -n 400 " + filepath.Join(plane.LogDir(), program+"*.log") + " "
+}
+
+// elsewhere are commands that need pods with a kubelet, or never end.
+var elsewhere = regexp.MustCompile(`^kubectl .*\btop\b|--watch`)
+
+// follow runs the commands of the runbook, and returns what they print.
+func (p *planted) follow(ctx context.Context) string {
+	GinkgoHelper()
+	var said strings.Builder
+	for _, line := range runbook.Of(p.alert) {
+		if elsewhere.MatchString(line) {
+			continue
+		}
+		line = strings.NewReplacer(append([]string{"NAMESPACE", "default"}, p.names...)...).Replace(line)
+		line = logs.ReplaceAllStringFunc(line, logFiles)
+		out, err := runbook.Shell(ctx, plane.AdminKubeconfig(), line)
+		// berthctl check, grep, kubectl get of what is not there, and can-i end with 1, and say why.
+		if err != nil && !regexp.MustCompile(`^berthctl check|\| grep|^kubectl .*\b(get (crd|--raw)|auth can-i)`).MatchString(line) {
+			Fail(fmt.Sprintf("%s: %s: %v\n%s", p.alert, line, err, out))
+		}
+		said.WriteString(out)
+	}
+	return said.String()
+}
+
+// inTurn plants faults one after the other. Each adds its alert to those that are raised, and no
+// other.
+func inTurn(ctx context.Context, server *promserver.Server, faults []planted) {
+	GinkgoHelper()
+	want := map[string]bool{}
+	look := visitor.Visitor{Client: &http.Client{Timeout: timeout}, Site: pages}
+	expect := func(name string) {
+		GinkgoHelper()
+		all := slices.Sorted(maps.Keys(want))
+		Eventually(raised).WithArguments(ctx, server).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(HaveExactElements(all), name)
+	}
+	Eventually(raised).WithArguments(ctx, server).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(BeEmpty(), "no fault")
+	for i := range faults {
+		p, began := &faults[i], time.Now()
+		By("planting: " + p.name)
+		p.plant(ctx)
+		for _, alert := range append(p.with, p.alert) {
+			want[alert] = true
+		}
+		for _, alert := range p.ends {
+			delete(want, alert)
+		}
+		expect(p.name)
+		if p.cause != "" {
+			Eventually(p.follow).WithArguments(ctx).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(MatchRegexp(p.cause), p.name)
+		}
+		if p.page != "" {
+			Eventually(look.Text).WithArguments(ctx, p.page).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).
+				Should(ContainSubstring(p.shows), p.name)
+		}
+		expect(p.name)
+		AddReportEntry(p.name, time.Since(began).Round(time.Millisecond).String())
+	}
+}
