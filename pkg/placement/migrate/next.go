@@ -257,7 +257,7 @@ func Progress(w *Situation) (reason, message string) {
 
 // Stage returns how far the workload is on its way to the target.
 func Stage(w *Situation) berthv1alpha1.MoveStep {
-	alone := len(w.Policy) > 0 && !w.Moving() && w.clusters()[0] == w.Target
+	alone := w.alone()
 	switch here, part := w.Pods[w.Target], w.share(); {
 	case alone && w.Pods.elsewhere(w.Target) == 0 && here.Ready >= part:
 		return berthv1alpha1.MoveDone
@@ -276,8 +276,12 @@ func Stage(w *Situation) berthv1alpha1.MoveStep {
 // Rests reports whether the workload has come to rest in its target: it has the replicas that it is
 // to have, and none of them elsewhere. Whether they are available is up to them.
 func Rests(w *Situation) bool {
-	return len(w.Policy) > 0 && !w.Moving() && w.clusters()[0] == w.Target && w.Pods.elsewhere(w.Target) == 0 &&
-		w.Live != nil && *w.Live == w.Wanted()
+	return w.alone() && w.Pods.elsewhere(w.Target) == 0 && w.Live != nil && *w.Live == w.Wanted()
+}
+
+// alone reports whether the policy names the target and no other cluster.
+func (w *Situation) alone() bool {
+	return len(w.Policy) > 0 && !w.Moving() && w.clusters()[0] == w.Target
 }
 
 // share returns how many replicas the policy gives the target, all if it does not say.

@@ -5,8 +5,8 @@ package migrate_test
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -161,7 +161,7 @@ func (d *deployment) restamp() {
 	}
 	for i := range d.pods {
 		here := d.pods[i].Cluster == d.Policy[0].ClusterNames[0]
-		group := fmt.Sprint(here)
+		group := strconv.FormatBool(here)
 		if all > 0 {
 			group = d.pods[i].Cluster
 		}

@@ -42,8 +42,9 @@ func Of(alert string) []string {
 	ginkgo.GinkgoHelper()
 	text, err := os.ReadFile(installation.Path("docs", "tasks", "runbooks", alert+".md"))
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	var lines []string
-	for _, match := range command.FindAllStringSubmatch(string(text), -1) {
+	found := command.FindAllStringSubmatch(string(text), -1)
+	lines := make([]string, 0, len(found))
+	for _, match := range found {
 		lines = append(lines, match[1])
 	}
 	gomega.Expect(lines).NotTo(gomega.BeEmpty(), alert)
