@@ -112,7 +112,12 @@ var _ = Describe("Faults of programs", func() {
 		folder := GinkgoT().TempDir()
 		valid := certificate(filepath.Join(folder, "valid"), time.Now().Add(time.Hour))
 		expired := certificate(filepath.Join(folder, "expired"), time.Now().Add(-time.Hour))
-		first, second := run(scheduler(ctx, "berth-scheduler")), run(scheduler(ctx, "berth-scheduler-b"), valid...)
+		before := schedulerproc.Leader(ctx, plane.Client)
+		first := run(scheduler(ctx, "berth-scheduler"))
+		// The one that is not heard of any more is to be the standby.
+		Eventually(schedulerproc.Leader).WithContext(ctx).WithArguments(plane.Client).WithTimeout(timeout).WithPolling(poll).
+			ShouldNot(Or(BeEmpty(), Equal(before)))
+		second := run(scheduler(ctx, "berth-scheduler-b"), valid...)
 		manager, door := run(controllerManager(ctx)), run(gateway(ctx))
 		settle(ctx)
 		// This one is only believed by its certificate.

@@ -79,7 +79,9 @@ func kubectl(ctx context.Context, args string) string {
 // until waits until kubectl prints something.
 func until(ctx context.Context, args, want string) {
 	GinkgoHelper()
-	Eventually(func() string { return kubectl(ctx, args) }).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(MatchRegexp(want))
+	// What it asks for may not be there yet.
+	asked := func() (string, error) { return runbook.Shell(ctx, plane.AdminKubeconfig(), "kubectl "+args) }
+	Eventually(asked).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(MatchRegexp(want))
 }
 
 // begins takes the leases away of programs that were killed in another spec.
