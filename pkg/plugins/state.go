@@ -163,7 +163,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	}
 	shared := clusterresource.NewShared(s.Clock, s.homes.name, base.waits)
 	shared.Membership, shared.View, shared.Ledger, shared.Pending = s.membership, base.view, base.ledger, s.pending
-	shared.Retries, shared.Restricted, shared.Seed, shared.Removed = s.retries, restricted, s.seed, s.preempted
+	shared.Retries, shared.Restricted, shared.Left, shared.Seed, shared.Removed = s.retries, restricted, left, s.seed, s.preempted
 	shared.Removes = s.removes
 	shared.Catalog, err = s.sources.resources(patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
@@ -184,6 +184,18 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 func restricted(cycle fwk.CycleState) bool {
 	_, shared := homescheduler.OwnClusters(cycle)
 	return shared || nodegrouppolicy.Concerns(cycle)
+}
+
+// left reports of each node whether the policy of a pod and its home leave it to the pod, nil if
+// they leave it all nodes, or that is not known.
+func left(cycle fwk.CycleState) func(node string) bool {
+	own, admitted := homescheduler.OwnNodes(cycle), nodegrouppolicy.Left(cycle)
+	if own == nil && admitted == nil {
+		return nil
+	}
+	return func(node string) bool {
+		return (own == nil || own.Has(node)) && (admitted == nil || admitted.Has(node))
+	}
 }
 
 // prepare makes the base on the first call.

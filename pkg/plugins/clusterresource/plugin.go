@@ -133,6 +133,9 @@ type Shared struct {
 	Retries narrow.Thorough
 	// Restricted reports whether another plugin leaves only some nodes to the pod of a cycle.
 	Restricted func(cycle fwk.CycleState) bool
+	// Left returns what reports of a node whether other plugins leave it to the pod of a cycle, nil
+	// if they leave all nodes to it.
+	Left func(cycle fwk.CycleState) func(node string) bool
 	// Preempted is told of pods that would have to make way, which are deleted if it is nil.
 	Preempted func(victims []*corev1.Pod)
 	// Removes is told of each pod before it is deleted so that another can run, nil for nobody.

@@ -45,7 +45,7 @@ func (p *ClusterResource) PostFilter(
 		p.shared.Waiting.Rejected(pod, nil, false, s.seen)
 		return nil, fwk.NewStatus(p.without(s))
 	}
-	p.shared.Waiting.Rejected(pod, needsOf(pod, s, existing), s.usedUpEverywhere(), s.seen)
+	p.shared.Waiting.Rejected(pod, needsOf(pod, s, existing, p.shared.Left(cycle)), s.usedUpEverywhere(), s.seen)
 	// Nobody makes way while other schedulers have something left.
 	if ungranted || !preempts(pod) {
 		return nil, fwk.NewStatus(p.without(s))

@@ -63,7 +63,7 @@ func (p *ClusterResource) PreFilter(
 		s.withhold(pod, p.shared.Ahead)
 	}
 	p.kept.Write(cycle, stateKey, s, &s.entry)
-	if status := p.hopeless(pod, s, nodes); status != nil {
+	if status := p.hopeless(cycle, pod, s, nodes); status != nil {
 		return nil, status
 	}
 	return p.name(cycle, pod, s, nodes), nil
@@ -101,13 +101,13 @@ func (s *state) found(yield func(waitlist.Found) bool) {
 
 // hopeless judges the claims, and says why no node can help, nil if one may: thousands of pods can
 // wait for one licence, and none of them need look at thousands of nodes.
-func (p *ClusterResource) hopeless(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) *fwk.Status {
+func (p *ClusterResource) hopeless(cycle fwk.CycleState, pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) *fwk.Status {
 	for i := range s.claims {
 		s.claims[i].setVerdicts()
 	}
 	for i := range s.claims {
 		if v, everywhere := s.claims[i].everywhere(); everywhere {
-			p.shared.Waiting.Rejected(pod, needsOf(pod, s, nodes), s.usedUpEverywhere(), s.seen)
+			p.shared.Waiting.Rejected(pod, needsOf(pod, s, nodes, p.shared.Left(cycle)), s.usedUpEverywhere(), s.seen)
 			return s.claims[i].status(v)
 		}
 	}

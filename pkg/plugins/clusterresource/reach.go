@@ -12,20 +12,32 @@ import (
 )
 
 // needsOf returns what a pod waits for that was rejected. A pool that none of the nodes which the
-// pod selects draws on cannot serve it, and neither can one that had enough and did not help.
-func needsOf(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo) []waitlist.Need {
+// pod selects draws on cannot serve it, and neither can one that had enough and did not help. Left
+// reports of a node whether other plugins leave it to the pod, for now; it is nil if they leave it
+// all.
+func needsOf(pod *corev1.Pod, s *state, nodes []fwk.NodeInfo, left func(node string) bool) []waitlist.Need {
 	needs := make([]waitlist.Need, len(s.claims))
 	for i := range s.claims {
 		c := &s.claims[i]
 		needs[i] = waitlist.Need{Resource: c.request.Resource, Units: c.units}
-		reached := c.reached(pod, nodes)
-		if c.places.Resource().AllOf() {
-			needs[i].Sites = c.together(reached, len(s.claims) == 1)
-		} else if pools := c.either(reached, len(s.claims) == 1); len(pools) > 0 {
-			needs[i].Sites = [][]string{pools}
+		needs[i].Sites = c.sites(c.reached(pod, nodes, nil), len(s.claims) == 1)
+		if left != nil && c.places.Sites() > 1 {
+			needs[i].Near = append([][]string{}, c.sites(c.reached(pod, nodes, left), len(s.claims) == 1)...)
 		}
 	}
 	return needs
+}
+
+// sites returns the pools that can serve the claim: in mode AllOf those of each site, otherwise all
+// of them, of which one suffices.
+func (c *claim) sites(reached func(site int32) bool, only bool) [][]string {
+	if c.places.Resource().AllOf() {
+		return c.together(reached, only)
+	}
+	if pools := c.either(reached, only); len(pools) > 0 {
+		return [][]string{pools}
+	}
+	return nil
 }
 
 // together returns the pools of each site that can serve the claim, for mode AllOf. Where there was
@@ -65,17 +77,18 @@ func (c *claim) either(reached func(site int32) bool, only bool) (pools []string
 	return pools
 }
 
-// reached returns which sites have nodes that the pod selects.
-func (c *claim) reached(pod *corev1.Pod, nodes []fwk.NodeInfo) func(site int32) bool {
+// reached returns which sites have nodes that the pod selects, of those that are left to it.
+func (c *claim) reached(pod *corev1.Pod, nodes []fwk.NodeInfo, left func(node string) bool) func(site int32) bool {
 	affinity := pod.Spec.Affinity
-	if len(pod.Spec.NodeSelector) == 0 && (affinity == nil || affinity.NodeAffinity == nil) {
+	selects := len(pod.Spec.NodeSelector) > 0 || affinity != nil && affinity.NodeAffinity != nil
+	if !selects && left == nil {
 		return func(site int32) bool { return c.places.Nodes(site) > 0 }
 	}
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
 	sites := make([]bool, c.places.Sites())
 	for _, info := range nodes {
 		site, known := c.places.SiteOf(info.Node().Name)
-		if !known || sites[site] {
+		if !known || sites[site] || left != nil && !left(info.Node().Name) {
 			continue
 		}
 		if matches, err := required.Match(info.Node()); err == nil && matches {

@@ -162,6 +162,15 @@ func OwnClusters(cycle fwk.CycleState) (own []bool, shared bool) {
 	return nil, false
 }
 
+// OwnNodes returns the names of the nodes to which the pod of a cycle is kept, nil if it is kept to
+// none. They must not be changed.
+func OwnNodes(cycle fwk.CycleState) sets.Set[string] {
+	if s := cyclestate.Read[*state](cycle, stateKey); s != nil {
+		return s.nodes
+	}
+	return nil
+}
+
 // Clone returns the state itself, which never changes.
 func (s *state) Clone() fwk.StateData {
 	return s

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"berth.dev/berth/pkg/model/policy"
@@ -89,6 +90,15 @@ func (s *state) sibling(pod, other *corev1.Pod) bool {
 	}
 	revision, owned := workload.RevisionOf(other)
 	return owned && revision == s.revision
+}
+
+// Left returns the names of the nodes that the policy of a pod leaves to it in a cycle, as far as
+// these are named; nil if they are not, or if only some of them are. They must not be changed.
+func Left(cycle fwk.CycleState) sets.Set[string] {
+	if s := cyclestate.Read[*state](cycle, stateKey); s != nil && !s.sampled {
+		return s.result.NodeNames
+	}
+	return nil
 }
 
 // Concerns reports whether the pod of a cycle has a policy.

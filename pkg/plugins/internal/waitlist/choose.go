@@ -181,8 +181,13 @@ func (b *book) serve(c *claimant) bool {
 
 // site returns the first site that has enough left, nil if none has.
 func (n *Need) site(r *pool.Resource, left pool.Free) []int32 {
-	for _, site := range n.sitesOf(r) {
-		if r.Admits(site, left, n.Units) {
+	return firstOf(r, n.sitesOf(r), left, n.Units)
+}
+
+// firstOf returns the first of some sites that has so many units left, nil if none has.
+func firstOf(r *pool.Resource, sites [][]int32, left pool.Free, units int64) []int32 {
+	for _, site := range sites {
+		if r.Admits(site, left, units) {
 			return site
 		}
 	}
@@ -191,16 +196,34 @@ func (n *Need) site(r *pool.Resource, left pool.Free) []int32 {
 
 // sitesOf returns the sites as indexes of the pools of a resource.
 func (n *Need) sitesOf(r *pool.Resource) [][]int32 {
-	if n.resource == r {
-		return n.at
+	n.resolve(r)
+	return n.at
+}
+
+// nearOf returns the sites that are near as sitesOf returns all, nil if all are.
+func (n *Need) nearOf(r *pool.Resource) [][]int32 {
+	n.resolve(r)
+	return n.near
+}
+
+func (n *Need) resolve(r *pool.Resource) {
+	if n.resource != r {
+		n.resource, n.at, n.near = r, indexes(r, n.Sites), nil
+		if n.Near != nil {
+			n.near = indexes(r, n.Near)
+		}
 	}
-	n.resource, n.at = r, make([][]int32, len(n.Sites))
-	for i, names := range n.Sites {
+}
+
+// indexes returns the pools of sites as indexes of the pools of a resource.
+func indexes(r *pool.Resource, sites [][]string) [][]int32 {
+	found := make([][]int32, len(sites))
+	for i, names := range sites {
 		for _, name := range names {
-			if at, found := r.Index(name); found {
-				n.at[i] = append(n.at[i], at)
+			if at, known := r.Index(name); known {
+				found[i] = append(found[i], at)
 			}
 		}
 	}
-	return n.at
+	return found
 }

@@ -5,6 +5,7 @@ package waitlist_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,19 @@ func TestWhatPodsWantThatCannotBeServed(t *testing.T) {
 				u.reject(second, needs(1, "b"))
 			},
 			want: map[string][]waitlist.Wish{"b": {{Wanted: 1, Least: 1, First: second}, short(3, first)}},
+		},
+		"the pool that it could use when it was tried, whatever is left of others": {
+			do: func(u *units) { u.reject(first, near(needs(1, "a", "b"), "a")) }, want: map[string][]waitlist.Wish{"a": {short(1, first)}},
+		},
+		"what is left elsewhere, if it has not been tried for long": {
+			do: func(u *units) {
+				u.reject(first, near(needs(1, "a", "b"), "a"))
+				u.clock.Step(time.Minute)
+			},
+			want: map[string][]waitlist.Wish{"b": {{Wanted: 1, Least: 1, First: first}}},
+		},
+		"nothing, if it could use none": {
+			do: func(u *units) { u.reject(first, near(needs(1, "a", "b"))) }, want: map[string][]waitlist.Wish{},
 		},
 		"none that no pool is large enough for": {
 			do: func(u *units) { u.reject(first, needs(10, "a", "b")) }, want: map[string][]waitlist.Wish{},
@@ -148,4 +162,10 @@ func TestWhatIsKeptForAPodOfAnotherSchedulerIsLeftToIt(t *testing.T) {
 	if diff := cmp.Diff([][]string{{}, {"low"}, {}, {"low"}}, got); diff != "" {
 		t.Errorf("woken while it is kept, while there is too little, while it is kept again, and afterwards (-want +got):\n%s", diff)
 	}
+}
+
+// near lets other plugins leave only some pools to a pod when it is tried.
+func near(needs []waitlist.Need, pools ...string) []waitlist.Need {
+	needs[0].Near = [][]string{pools}
+	return needs
 }

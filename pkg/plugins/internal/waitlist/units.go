@@ -59,6 +59,9 @@ type claimant struct {
 	everywhere bool
 	// blocked is set if something else was in its way when it was offered enough last.
 	blocked bool
+	// rejected is when it was rejected last, near is set if that was a short while ago.
+	rejected time.Time
+	near     bool
 }
 
 // giveBack is how often a pod gave back what it got, and when it did last.
@@ -86,10 +89,13 @@ type Need struct {
 	// that are charged together on some node, otherwise those of which one suffices. Without any,
 	// no release helps.
 	Sites [][]string
+	// Near are those of the sites that other plugins left to the pod when it was tried, nil if all.
+	// The pod may get the others if its policy or its home change, so it is woken for them, too.
+	Near [][]string
 
-	// at are the sites as indexes of the pools of a resource.
+	// at and near are the sites as indexes of the pools of a resource.
 	resource *pool.Resource
-	at       [][]int32
+	at, near [][]int32
 }
 
 // Earmarks are what is kept for pods that others make way for.
@@ -165,7 +171,7 @@ func (w *Units) Rejected(pod *corev1.Pod, needs []Need, everywhere bool, seen Ch
 	left := known.state != asleep
 	known.pod, known.needs, known.everywhere, known.blocked = pod, needs, everywhere, false
 	known.fail(seen)
-	known.told = true
+	known.told, known.rejected = true, w.clock.Now()
 	if !w.waits(pod) {
 		w.drop(pod.UID) // it went while it was tried, and nobody will say so again
 	}

@@ -28,7 +28,9 @@ type Wish struct {
 // Wishes returns what the pods that wait want of each pool, the higher priority first, as far as
 // what is left of the pools, in whosever grant it is, could serve them. Those that it could not
 // serve would only keep others from it, and so would those that something else is in the way of:
-// who was kept out of the queue, or rejected elsewhere, when it was offered enough.
+// who was kept out of the queue, or rejected elsewhere, when it was offered enough. For a while after
+// an attempt a pod wants only what it could have used in that: if Schedulers asked for what is left
+// where their pods cannot go, they would take it from each other, and from those that can use it.
 //
 // What is kept for a pod is wanted, however little of it is there yet. The last wishes for a pool
 // are Short: those of the first pod that nothing but more of this pool would serve, and of some
@@ -45,9 +47,10 @@ func (w *Units) Wishes() map[pool.Key][]Wish {
 			marks[m.Pod.UID] = m
 		}
 	}
-	found, short := map[pool.Key][]Wish{}, map[pool.Key][]Wish{}
+	found, short, now := map[pool.Key][]Wish{}, map[pool.Key][]Wish{}, w.clock.Now()
 	for _, c := range w.orderWith(marks) {
 		mark, kept := marks[c.pod.UID]
+		c.near = now.Sub(c.rejected) < nearFor
 		switch {
 		case kept:
 			w.book.want(found, c.pod, mark.Charges)
@@ -89,12 +92,30 @@ func (b *book) want(found map[pool.Key][]Wish, pod *corev1.Pod, kept []pool.Char
 	})
 }
 
+// nearFor is for how long after an attempt a pod wants only what it could have used in that. After
+// it, something may have changed that nobody has told it of.
+const nearFor = 10 * time.Second
+
+// wanted returns the sites of which a pod wants something.
+func (c *claimant) wanted(n *Need, s *stock) [][]int32 {
+	if near := n.nearOf(s.resource); c.near && near != nil {
+		return near
+	}
+	return n.sitesOf(s.resource)
+}
+
+// serving returns the first site that could serve a pod out of what is left in whosever grant, nil
+// if none could.
+func (c *claimant) serving(n *Need, s *stock) []int32 {
+	return firstOf(s.resource, c.wanted(n, s), s.leftOfAll, n.Units)
+}
+
 // wantNeeds notes what a pod wants that could be served.
 func (b *book) wantNeeds(found map[pool.Key][]Wish, c *claimant) {
 	for i := range c.needs {
 		n := &c.needs[i]
 		s := b.stocks[n.Resource]
-		for _, p := range s.resource.Draws(n.site(s.resource, s.leftOfAll), s.leftOfAll, n.Units) {
+		for _, p := range s.resource.Draws(c.serving(n, s), s.leftOfAll, n.Units) {
 			s.taken[p] = pool.AddUnits(s.taken[p], n.Units)
 			key := s.key(p)
 			found[key] = wish(found[key], Wish{Wanted: n.Units, Least: n.Units, First: c.pod})
@@ -131,7 +152,7 @@ func (b *book) findShort(short map[pool.Key][]Wish, c *claimant) {
 		switch {
 		case s == nil:
 			return
-		case n.site(s.resource, s.leftOfAll) != nil:
+		case c.serving(n, s) != nil:
 		case lacks != nil:
 			return // it lacks two
 		default:
@@ -142,7 +163,7 @@ func (b *book) findShort(short map[pool.Key][]Wish, c *claimant) {
 		return
 	}
 	s := b.stocks[lacks.Resource]
-	lacks.eachShort(s, func(p int32) {
+	lacks.eachShort(s, c.wanted(lacks, s), func(p int32) {
 		key := s.key(p)
 		noted := short[key]
 		if len(noted) == 0 || len(noted) < maxShort && lacks.Units < noted[len(noted)-1].Wanted {
@@ -151,10 +172,10 @@ func (b *book) findShort(short map[pool.Key][]Wish, c *claimant) {
 	})
 }
 
-// eachShort visits the pools of which more, and of no other, would meet the need, if they are large
-// enough.
-func (n *Need) eachShort(s *stock, visit func(pool int32)) {
-	for _, site := range n.sitesOf(s.resource) {
+// eachShort visits the pools of some sites of which more, and of no other, would meet the need, if
+// they are large enough.
+func (n *Need) eachShort(s *stock, sites [][]int32, visit func(pool int32)) {
+	for _, site := range sites {
 		lacking := 0
 		for _, p := range site {
 			if s.leftOfAll(p) < n.Units {
@@ -178,7 +199,7 @@ func (b *book) couldServe(c *claimant) bool {
 	for i := range c.needs {
 		n := &c.needs[i]
 		s := b.stocks[n.Resource]
-		if s == nil || n.site(s.resource, s.leftOfAll) == nil {
+		if s == nil || c.serving(n, s) == nil {
 			return false
 		}
 	}
