@@ -21,7 +21,7 @@ source hack/kubernetes.sh
 
 # A result from the cache is as good as a new one on a developer's machine; a CI run is there to run. `make lint` runs govet with more
 # analyzers than go test would, and once: for go test it goes through all dependencies, and with the race detector through all again.
-unit_flags=(-vet=off -timeout 10m)
+unit_flags=(-vet=off -timeout 20m)
 [[ -z ${CI:-} ]] || unit_flags+=(-count=1)
 integration_flags=(-vet=off -count=1 -timeout 30m)
 if [[ -n ${RUN:-} ]]; then

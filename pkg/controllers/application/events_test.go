@@ -40,19 +40,20 @@ const (
 )
 
 // ways are the ways in which an Application may move, with the column of outcomes that holds for
-// them.
+// them, and the steps in which they differ from the others, none for all.
 var ways = map[string]struct {
 	column int
 	edit   func(*berthv1alpha1.ApplicationSpec)
+	steps  []berthv1alpha1.MoveStep
 }{
-	"StartFirst":                 {0, func(*berthv1alpha1.ApplicationSpec) {}},
-	"in steps":                   {1, inSteps},
-	"scaled by others, in steps": {1, func(spec *berthv1alpha1.ApplicationSpec) { inSteps(spec); scaledByOthers(spec) }},
+	"StartFirst":                 {0, func(*berthv1alpha1.ApplicationSpec) {}, nil},
+	"in steps":                   {1, inSteps, nil},
+	"scaled by others, in steps": {1, func(spec *berthv1alpha1.ApplicationSpec) { inSteps(spec); scaledByOthers(spec) }, nil},
 	"scaled by others, with minReadySeconds": {0, func(spec *berthv1alpha1.ApplicationSpec) {
 		scaledByOthers(spec)
 		warms(spec)
-	}},
-	"scaled by others, StopFirst": {2, func(spec *berthv1alpha1.ApplicationSpec) { stopsFirst(spec); scaledByOthers(spec) }},
+	}, []berthv1alpha1.MoveStep{berthv1alpha1.MoveAvailable}},
+	"scaled by others, StopFirst": {2, func(spec *berthv1alpha1.ApplicationSpec) { stopsFirst(spec); scaledByOthers(spec) }, nil},
 }
 
 func inSteps(spec *berthv1alpha1.ApplicationSpec) {
@@ -298,6 +299,9 @@ func TestEveryEventInEveryStep(t *testing.T) {
 	var room application.Adviser
 	for way, of := range ways {
 		for i, step := range []berthv1alpha1.MoveStep{"Prepare", "Start", "Available", "Shrink"} {
+			if of.steps != nil && !slices.Contains(of.steps, step) {
+				continue
+			}
 			for name, e := range happenings {
 				t.Run(fmt.Sprintf("%s/%s/%s", way, step, name), func(t *testing.T) {
 					ends := strings.Split(e.ends[of.column], " | ")
