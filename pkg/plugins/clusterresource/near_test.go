@@ -14,7 +14,7 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// sites is two schedulers with a cluster each, and a rack of one unit in each cluster, none of which
+// sites is two schedulers with a cluster each, and a rack of one unit in each cluster. None of them
 // was granted to the first scheduler.
 func sites() []runtime.Object {
 	racks := pools("rack", berthv1alpha1.AnyOf, "theirs", "1", "mine", "1")

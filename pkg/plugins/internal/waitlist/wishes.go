@@ -28,9 +28,11 @@ type Wish struct {
 // Wishes returns what the pods that wait want of each pool, the higher priority first, as far as
 // what is left of the pools, in whosever grant it is, could serve them. Those that it could not
 // serve would only keep others from it, and so would those that something else is in the way of:
-// who was kept out of the queue, or rejected elsewhere, when it was offered enough. For a while after
-// an attempt a pod wants only what it could have used in that: if Schedulers asked for what is left
-// where their pods cannot go, they would take it from each other, and from those that can use it.
+// who was kept out of the queue, or rejected elsewhere, when it was offered enough.
+//
+// For a while after an attempt a pod wants only what it could have used in that. Schedulers that
+// asked for what is left where their pods cannot go would take it from each other, and from those
+// that can use it.
 //
 // What is kept for a pod is wanted, however little of it is there yet. The last wishes for a pool
 // are Short: those of the first pod that nothing but more of this pool would serve, and of some
