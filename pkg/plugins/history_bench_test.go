@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -19,11 +20,10 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// large makes a scheduler of 5,000 nodes in 100 clusters, and a pod of a policy over all of them
-// that asks for more than any node has.
-func large(b *testing.B) (*plugintest.Scheduler, *corev1.Pod) {
+// sites makes a scheduler of nodes that lie in so many clusters, and the ReplicaSet of a Deployment
+// whose policy is over all of them.
+func sites(b *testing.B, clusters, nodes int, replicas int32, options ...plugintest.Option) (*plugintest.Scheduler, *appsv1.ReplicaSet) {
 	b.Helper()
-	const clusters, nodes = 100, 5000
 	var objects []runtime.Object
 	policy := plugintest.MakePolicy("web").Deployment("nginx")
 	for c := range clusters {
@@ -34,9 +34,16 @@ func large(b *testing.B) (*plugintest.Scheduler, *corev1.Pod) {
 			objects = append(objects, plugintest.MakeNode(site, n).Obj())
 		}
 	}
-	d := plugintest.Deployment("nginx", clusters)
+	d := plugintest.Deployment("nginx", replicas)
 	rs := plugintest.ReplicaSet(d, "v1")
-	s := plugintest.New(b, append(objects, policy.Obj(), d, rs))
+	return plugintest.New(b, append(objects, policy.Obj(), d, rs), options...), rs
+}
+
+// large makes a scheduler of 5,000 nodes in 100 clusters, and a pod of a policy over all of them
+// that asks for more than any node has.
+func large(b *testing.B) (*plugintest.Scheduler, *corev1.Pod) {
+	b.Helper()
+	s, rs := sites(b, 100, 5000, 100)
 	return s, plugintest.MakePodOf(rs, 0).Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "1000"}).Obj()
 }
 
@@ -62,29 +69,16 @@ func BenchmarkFailed(b *testing.B) {
 // ten clusters, and what follows the binding.
 func decision(b *testing.B, options ...plugintest.Option) func() {
 	b.Helper()
-	const clusters, nodes = 10, 1000
-	var objects []runtime.Object
-	policy := plugintest.MakePolicy("web").Deployment("nginx")
-	for c := range clusters {
-		site := fmt.Sprintf("site%d", c)
-		objects = append(objects, plugintest.Site(site))
-		policy.Weight(1, site)
-		for n := range nodes / clusters {
-			objects = append(objects, plugintest.MakeNode(site, n).Obj())
-		}
-	}
-	d := plugintest.Deployment("nginx", nodes)
-	rs := plugintest.ReplicaSet(d, "v1")
-	s := plugintest.New(b, append(objects, policy.Obj(), d, rs), options...)
+	s, rs := sites(b, 10, 1000, 1000, options...)
 	go s.State.History.Run(b.Context())
 	pod := plugintest.MakePodOf(rs, 0).Obj()
-	given := stamp.Stamp{Policy: "web", Cluster: "site0"}
-	annotations := given.Annotations(pod, "site0-0")
+	given := stamp.Stamp{Policy: "web", Cluster: "site00"}
+	annotations := given.Annotations(pod, "site00-0")
 	return func() {
 		if attempt := s.Try(pod); attempt.Fit != nil {
 			b.Fatal(attempt.Fit)
 		}
-		s.State.Bound(pod, "site0-0", annotations)
+		s.State.Bound(pod, "site00-0", annotations)
 	}
 }
 
