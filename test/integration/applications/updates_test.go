@@ -16,10 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/integration/internal/testsize"
 )
 
 // updates is how many values a minute may bring. The spec takes as little time for them as it can.
-const updates = 1000
+var updates = testsize.Of(1000, 300)
 
 // noise returns a value around 0.45, within what the stickiness makes up for where the other value
 // is 0.5.
@@ -82,7 +83,7 @@ func (s *site) versions(ctx context.Context) map[string]string {
 	return found
 }
 
-var _ = Describe("A thousand new values of a metric within the stickiness", func() {
+var _ = Describe("Many new values of a metric within the stickiness", func() {
 	It("cause no write before an Application is due for review", func(ctx SpecContext) {
 		s := newSite(ctx, map[string]float64{"berlin": 0.5, "madrid": 0.45})
 		s.apply(ctx, func(spec *berthv1alpha1.ApplicationSpec) {

@@ -6,7 +6,6 @@ package feeds_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -19,11 +18,8 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/test/integration/internal/testsize"
 )
-
-// scaleEnv switches the spec on that makes ten thousand nodes, which takes minutes on a small
-// machine.
-const scaleEnv = "BERTH_TEST_SCALE"
 
 var _ = Describe("Fifty feeds over twenty clusters of five hundred nodes", Ordered, func() {
 	const sites, nodesEach, count = 20, 500, 50
@@ -31,8 +27,8 @@ var _ = Describe("Fifty feeds over twenty clusters of five hundred nodes", Order
 	const divided = 5 * time.Minute
 
 	BeforeAll(func(ctx SpecContext) {
-		if os.Getenv(scaleEnv) == "" {
-			Skip("making ten thousand nodes takes minutes: set " + scaleEnv)
+		if !testsize.Full() {
+			Skip("making ten thousand nodes takes minutes: set " + testsize.FullEnv)
 		}
 		group, ctx2 := errgroup.WithContext(ctx)
 		group.SetLimit(32)

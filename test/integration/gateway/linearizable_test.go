@@ -16,11 +16,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/berth/pkg/registration"
+	"berth.dev/berth/test/integration/internal/testsize"
 )
 
+var manyClusters = testsize.Of(1000, 300)
+
 const (
-	manyClusters = 1000
-	manyClients  = 16
+	manyClients = 16
 	// window is within how many requests those about one name are sent, so that they meet.
 	window = 48
 )
@@ -102,7 +104,7 @@ func listAll(ctx context.Context, url string) map[string]string {
 }
 
 var _ = Describe("Two gateways", func() {
-	It("register a thousand clusters for sixteen clients as if one after the other", func(ctx SpecContext) {
+	It("register many clusters for sixteen clients as if one after the other", func(ctx SpecContext) {
 		DeferCleanup(func(ctx SpecContext) {
 			Expect(berth.BerthV1alpha1().Clusters().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})).To(Succeed())
 		})

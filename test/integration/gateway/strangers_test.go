@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -15,10 +16,11 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/gateway"
+	"berth.dev/berth/test/integration/internal/testsize"
 )
 
 var _ = Describe("Clients that know nothing of Berth", func() {
-	It("register, list, change and unregister a thousand clusters with Python's standard library", func(ctx SpecContext) {
+	It("register, list, change and unregister many clusters with Python's standard library", func(ctx SpecContext) {
 		python, err := exec.LookPath("python3")
 		if err != nil {
 			Skip("there is no python3")
@@ -28,7 +30,7 @@ var _ = Describe("Clients that know nothing of Berth", func() {
 		})
 		token := newToken(ctx, "stranger", "berth-cluster-editor")
 		script := filepath.Join("testdata", "stranger.py")
-		output, err := exec.CommandContext(ctx, python, script, gateways[0], token, "1011", "stranger-node").CombinedOutput()
+		output, err := exec.CommandContext(ctx, python, script, gateways[0], token, strconv.Itoa(testsize.Of(1011, 311)), "stranger-node").CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(output))
 		AddReportEntry("seconds", string(output))
 	})

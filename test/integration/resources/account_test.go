@@ -77,7 +77,7 @@ func (w *witness) see(event watch.Event) {
 	for name, sum := range w.charged {
 		w.highest[name] = max(w.highest[name], sum)
 		if sum > w.allocatable[name] {
-			w.breaches = append(w.breaches, fmt.Sprintf(
+			w.breaches = append(w.breaches, fmt.Sprintf(installation.GivenTwice+
 				"%d of %d units of %s are charged at revision %s, with pod %s", sum, w.allocatable[name], name, pod.ResourceVersion, pod.Name))
 		}
 	}

@@ -22,14 +22,19 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
+	"berth.dev/berth/test/integration/internal/testsize"
+)
+
+// There are 1,500 units for 2,000 pods, or 450 for 600.
+var (
+	chaosPods  = testsize.Of(2000, 600)
+	chaosUnits = testsize.Of(75, 45) // of each zone
+	chaosZones = testsize.Of(20, 10)
+	chaosKills = testsize.Of(10, 4)
 )
 
 const (
-	chaosPods    = 2000
 	chaosWriters = 8
-	chaosZones   = 20
-	chaosUnits   = 75 // of each zone, 1,500 together
-	chaosKills   = 10
 
 	// What happens in a second: half of the kills find pools that fill up, half find them full and
 	// pods that wait.
@@ -46,7 +51,7 @@ const (
 )
 
 var _ = Describe("I1 and I2: a pool is never over-allocated", Serial, func() {
-	It("at any revision, with pods that come and go while the scheduler is killed ten times", func(ctx SpecContext) {
+	It("at any revision, with pods that come and go while one scheduler after the other is killed", func(ctx SpecContext) {
 		s := newSite(ctx)
 		zones := map[string]int{}
 		var pools []berthv1alpha1.ClusterResourceQuantity

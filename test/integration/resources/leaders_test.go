@@ -21,6 +21,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/schedulerproc"
+	"berth.dev/berth/test/integration/internal/testsize"
 )
 
 var _ = Describe("a new leader", Serial, func() {
@@ -123,18 +124,19 @@ var _ = Describe("a new leader", Serial, func() {
 })
 
 var _ = Describe("a process that begins to lead", Serial, func() {
+	pods := testsize.Of(1000, 400)
+	half := pods / 2
 	for how, tc := range map[string]struct {
 		end   func(*schedulerproc.Scheduler)
 		units int
 		// wantSettled is whether pods are changed, so that they can be bound by nobody else.
 		wantSettled bool
 	}{
-		"has died":                    {(*schedulerproc.Scheduler).Crash, 500, true},
+		"has died":                    {(*schedulerproc.Scheduler).Crash, half, true},
 		"has died, if few can get it": {(*schedulerproc.Scheduler).Crash, 40, true},
-		"has ended in good order":     {(*schedulerproc.Scheduler).End, 500, false},
+		"has ended in good order":     {(*schedulerproc.Scheduler).End, half, false},
 	} {
-		It("gives out in a moment what a thousand pods wait for after the one before "+how, func(ctx SpecContext) {
-			const pods = 1000
+		It("gives out in a moment what many pods wait for after the one before "+how, func(ctx SpecContext) {
 			units := tc.units
 			s := newSite(ctx)
 			s.createNode(ctx, "one", "", "4000")

@@ -14,17 +14,19 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
+
+	"berth.dev/berth/test/integration/internal/testsize"
 )
 
 var _ = Describe("a release", Serial, func() {
 	const (
 		holders  = 100
-		waiters  = 1000
 		oneByOne = 60
 		atOnce   = 40
 	)
+	waiters := testsize.Of(1000, 400)
 
-	It("wakes those of 1000 waiting pods that it can serve, and no others", func(ctx SpecContext) {
+	It("wakes those of many waiting pods that it can serve, and no others", func(ctx SpecContext) {
 		s := newSite(ctx)
 		s.createNode(ctx, "one", "", "4000")
 		s.createResource(ctx, "licence", s.capacity("", strconv.Itoa(holders)))
