@@ -57,7 +57,7 @@ func (w *witness) see(event watch.Event) {
 		w.pods[pod.UID] = pod
 	}
 	if breach := w.breach(); breach != "" {
-		w.breaches = append(w.breaches, fmt.Sprintf("revision %s: %s", pod.ResourceVersion, breach))
+		w.breaches = append(w.breaches, fmt.Sprintf(installation.GivenTwice+"revision %s: %s", pod.ResourceVersion, breach))
 	}
 }
 

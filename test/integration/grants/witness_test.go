@@ -75,7 +75,7 @@ func (w *witness) seePod(kind watch.EventType, object runtime.Object) {
 	if before := w.pods[pod.UID]; before != nil {
 		w.book(before, -1)
 		if before.Spec.NodeName != "" && before.Spec.NodeName != pod.Spec.NodeName {
-			w.breachf("pod %s was bound twice", pod.Name)
+			w.breachf(installation.GivenTwice+"pod %s was bound twice", pod.Name)
 		}
 	}
 	if kind == watch.Deleted {
@@ -86,7 +86,7 @@ func (w *witness) seePod(kind watch.EventType, object runtime.Object) {
 	w.book(pod, 1)
 	for name, held := range w.held {
 		if held > w.most[name] {
-			w.breachf("pods hold %d of %d units of %s at revision %s", held, w.most[name], name, pod.ResourceVersion)
+			w.breachf(installation.GivenTwice+"pods hold %d of %d units of %s at revision %s", held, w.most[name], name, pod.ResourceVersion)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (w *witness) seeResource(_ watch.EventType, object runtime.Object) {
 	}
 	for name, units := range granted {
 		if units > allocatable[name] {
-			w.breachf("%d of %d units of %s/%s are granted at revision %s", units, allocatable[name], resource.Name, name,
+			w.breachf(installation.GivenTwice+"%d of %d units of %s/%s are granted at revision %s", units, allocatable[name], resource.Name, name,
 				resource.ResourceVersion)
 		}
 	}

@@ -95,8 +95,12 @@ func SlowConfiguration() []byte {
 func (s *Scheduler) Crash() {
 	ginkgo.GinkgoHelper()
 	gomega.Expect(s.Kill(syscall.SIGKILL)).To(gomega.Succeed())
-	gomega.Expect(s.Wait()).To(gomega.Succeed())
+	gomega.Expect(s.Wait()).To(gomega.Or(gomega.Succeed(), haveLostLease))
 }
+
+// haveLostLease matches the end of a scheduler that a busy machine kept from renewing its lease
+// before it could be killed.
+var haveLostLease = gomega.MatchError(gomega.ContainSubstring("Leaderelection lost"))
 
 // End ends the scheduler as a rolling update would.
 func (s *Scheduler) End() {
