@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"berth.dev/berth/test/integration/internal/testsize"
 )
 
 // burst is Deployments of the same size under one policy.
@@ -97,7 +99,11 @@ var _ = Describe("a burst", func() {
 		nodesPerCluster = 4
 	)
 
-	It("of 2000 pods over 200 nodes is placed exactly, under policies over 2 clusters and over 50", func(ctx SpecContext) {
+	// 2,000 pods, or 700.
+	fewEach, manyEach := testsize.Of(101, 41), testsize.Of(299, 99)
+	all := 5 * (fewEach + manyEach)
+
+	It("of many pods over 200 nodes is placed exactly, under policies over 2 clusters and over 50", func(ctx SpecContext) {
 		s := newSite(ctx)
 		var many []weight
 		for i := range clusters {
@@ -111,16 +117,16 @@ var _ = Describe("a burst", func() {
 		evicted := evictions(ctx)
 
 		began := time.Now()
-		two := s.createBurst(ctx, "two", 5, 101, few...)
-		fifty := s.createBurst(ctx, "fifty", 5, 299, many...)
-		Eventually(s.waiting).WithContext(ctx).WithArguments(2000).WithTimeout(longTimeout).WithPolling(slowPoll).Should(BeZero())
+		two := s.createBurst(ctx, "two", 5, fewEach, few...)
+		fifty := s.createBurst(ctx, "fifty", 5, manyEach, many...)
+		Eventually(s.waiting).WithContext(ctx).WithArguments(all).WithTimeout(longTimeout).WithPolling(slowPoll).Should(BeZero())
 		took := time.Since(began)
-		AddReportEntry("2000 pods bound", fmt.Sprintf("in %.1fs, %.0f pods/s", took.Seconds(), 2000/took.Seconds()),
+		AddReportEntry("pods bound", fmt.Sprintf("%d in %.1fs, %.0f pods/s", all, took.Seconds(), float64(all)/took.Seconds()),
 			ReportEntryVisibilityAlways)
 		two.expectExact(ctx)
 		fifty.expectExact(ctx)
 		Expect(evictions(ctx)).To(Equal(evicted))
-		Expect(s.pods(ctx, "")).To(HaveLen(2000))
+		Expect(s.pods(ctx, "")).To(HaveLen(all))
 	})
 })
 

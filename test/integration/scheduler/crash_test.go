@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/berth/test/integration/internal/schedulerproc"
+	"berth.dev/berth/test/integration/internal/testsize"
 )
 
 // startPair starts two schedulers, the first of which leads. They end with the spec, if not before.
@@ -73,8 +74,8 @@ func (s *site) whenBound(ctx context.Context, count int, do func()) <-chan struc
 	return done
 }
 
-var _ = Describe("in a burst of 500 pods", Serial, func() {
-	const all = 500
+var _ = Describe("in a burst", Serial, func() {
+	all := testsize.Of(500, 300)
 
 	var (
 		s       *site
@@ -128,7 +129,7 @@ var _ = Describe("in a burst of 500 pods", Serial, func() {
 		expectNothingLost(ctx)
 
 		By("waking up the one that hung while there are new pods")
-		b.replicas = 105
+		b.replicas += 5
 		for _, name := range b.names {
 			s.scale(ctx, name, b.replicas)
 		}

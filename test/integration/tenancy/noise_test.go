@@ -21,12 +21,15 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/test/integration/internal/testsize"
 )
 
+// Rounds alone and rounds with noise take turns, so that what else the machine does counts for both.
+// In full size there are enough pods of each for the slowest hundredth to be more than one.
+var rounds = testsize.Of(4, 2)
+
 const (
-	// Rounds alone and rounds with noise take turns, so that what else the machine does counts for
-	// both. There are enough pods of each for the slowest hundredth to be more than one.
-	rounds, podsPerRound = 4, 30
+	podsPerRound = 30
 	// noises is how many objects of each sort the tenant makes.
 	noises = 60
 	// slower is what would show that the victim waits for the tenant. It leaves room for the machine,

@@ -40,7 +40,7 @@ var Patient = []string{"--leader-elect-lease-duration=60s", "--leader-elect-rene
 // QuickElection makes a process that has died count as dead within seconds. A live one has time
 // enough to renew its lease on a machine that is busy with all of them.
 var QuickElection = []string{
-	"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=12s", "--leader-elect-retry-period=500ms",
+	"--leader-elect-lease-duration=20s", "--leader-elect-renew-deadline=17s", "--leader-elect-retry-period=500ms",
 }
 
 // Scheduler is a running berth-scheduler.
