@@ -11,7 +11,8 @@ import (
 var (
 	reads = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "berth_metric_reads_total",
-		Help: "Attempts to read a metric from its provider, by type of provider and by the reason that the metric shows afterwards.",
+		Help: "Attempts to read a metric from its provider, by type of provider, none if there is no such provider, " +
+			"and by the reason that the metric shows afterwards.",
 	}, []string{"type", "reason"})
 
 	readDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -21,6 +22,9 @@ var (
 		Buckets: prometheus.ExponentialBuckets(0.002, 2, 12),
 	}, []string{"type"})
 )
+
+// noProvider is the type of a provider that does not exist.
+const noProvider = "none"
 
 func init() {
 	metrics.Registry.MustRegister(reads, readDuration)

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/schemetest"
@@ -382,6 +383,51 @@ func TestReasons(t *testing.T) {
 			h.round()
 			if got := h.sample("a"); got != tc.want {
 				t.Errorf("sample %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// reads returns how many reads from providers of a type have had a reason.
+func reads(t *testing.T, kind, reason string) float64 {
+	t.Helper()
+	families, err := ctrlmetrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() != "berth_metric_reads_total" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			if labels := metric.GetLabel(); labels[0].GetValue() == reason && labels[1].GetValue() == kind {
+				return metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+// BerthMetricUnread is raised by what is counted.
+func TestReadsThatCannotBeTriedAreCounted(t *testing.T) {
+	secured := prometheusProvider("p", "http://127.0.0.1:1")
+	secured.Spec.CredentialsSecret = "missing"
+	for name, tc := range map[string]struct {
+		objects      []client.Object
+		kind, reason string
+	}{
+		"no provider": {kind: "none", reason: "UnknownProvider"},
+		"no secret":   {objects: []client.Object{secured}, kind: "prometheus", reason: "MissingCredentials"},
+		"an address that is not allowed": {
+			objects: []client.Object{prometheusProvider("p", "http://169.254.169.254")}, kind: "prometheus", reason: "AddressNotAllowed",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t, append(tc.objects, globalMetric("a", "p"), globalMetric("b", "p"))...)
+			before := reads(t, tc.kind, tc.reason)
+			h.round()
+			if got := reads(t, tc.kind, tc.reason) - before; got != 2 {
+				t.Errorf("%v reads of two metrics are counted", got)
 			}
 		})
 	}

@@ -135,6 +135,7 @@ func (s *Sampler) round(ctx context.Context, running *sync.WaitGroup, which scop
 		case found:
 			byProvider[p.uid] = append(byProvider[p.uid], q)
 		default:
+			reads.WithLabelValues(noProvider, unknownProvider.Reason).Inc()
 			s.readings.note(q, nil, 0, unknownProvider, s.options.Clock.Now())
 		}
 	}
@@ -197,6 +198,9 @@ func (s *Sampler) wait(ctx context.Context, p *provider) bool {
 func (s *Sampler) readAll(ctx context.Context, o *outlet, p *provider, questions []*question) {
 	var outcome *metricsources.Error
 	source, err := o.open(ctx, &s.options, p)
+	if err != nil {
+		reads.WithLabelValues(string(p.spec.Type), err.Reason).Add(float64(len(questions)))
+	}
 	for i, q := range questions {
 		if err == nil {
 			err = o.breaker.Open()
