@@ -50,7 +50,8 @@ type record struct {
 	// gone are the pods that were evicted but are still in the cache, with the time of the
 	// eviction.
 	gone map[types.UID]time.Time
-	// refusals are the pods that a PodDisruptionBudget did not let go.
+	// refusals are the pods that the API server did not let go, most likely for a
+	// PodDisruptionBudget.
 	refusals map[types.UID]refusal
 	// held is the reason last told by an event.
 	held rebalance.Reason
@@ -78,6 +79,8 @@ type policyVersion struct {
 type refusal struct {
 	until time.Time
 	pause time.Duration
+	// failed reports that it was for another reason than a PodDisruptionBudget.
+	failed bool
 }
 
 func (r *record) evicted(pod types.UID) bool {
@@ -106,13 +109,14 @@ func (r *record) mayReplace(pod *corev1.Pod) bool {
 }
 
 // noteRefused notes that a pod may not be evicted now, and returns for how long it is left alone.
-// It is left alone for at least as long as the API server asked for.
-func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration) {
+// It is left alone for at least as long as the API server asked for. Failed reports that it was for
+// another reason than a PodDisruptionBudget.
+func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration, failed bool) {
 	pause := min(max(2*r.refusals[pod].pause, firstRefusal, atLeast), max(longestRefusal, atLeast))
 	if r.refusals == nil {
 		r.refusals = map[types.UID]refusal{}
 	}
-	r.refusals[pod] = refusal{until: now.Add(pause), pause: pause}
+	r.refusals[pod] = refusal{until: now.Add(pause), pause: pause, failed: failed}
 }
 
 // update brings the record up to date with the pods in the cache. It forgets what is no longer
@@ -160,6 +164,16 @@ func (r *record) follow(complete bool, misplaced int, now time.Time) {
 	} else {
 		r.fruitless = 0
 	}
+}
+
+// whyRefused returns why pods stay that were refused a short while ago.
+func (r *record) whyRefused(now time.Time) rebalance.Reason {
+	for _, refusal := range r.refusals {
+		if refusal.failed && now.Before(refusal.until) {
+			return rebalance.EvictionsFail
+		}
+	}
+	return rebalance.PodsRefused
 }
 
 // nextRefusalEnds returns how long it takes until the first refused pod may be tried again, 0 if

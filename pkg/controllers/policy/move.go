@@ -80,6 +80,9 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 		round = p.round(in, placed, found)
 	}
 	decision := rebalance.Decide(round)
+	if decision.Held == rebalance.PodsRefused {
+		decision.Held = placed.note.whyRefused(p.now)
+	}
 	if len(decision.Victims) == 0 {
 		if decision.Held == rebalance.NoRoom {
 			placed.note.noRoomUntil = p.now.Add(roomPause)
@@ -219,13 +222,14 @@ func (p *pass) evictAll(
 		case outcomeGone:
 			p.requeueAfter(changedAgain)
 		case outcomeRefusedByPDB, outcomeSeveralPDBs:
-			note.noteRefused(pod.UID, p.Clock.Now(), wait)
+			note.noteRefused(pod.UID, p.Clock.Now(), wait, false)
 			decision.Held = rebalance.PodsRefused
 			moves.refused, moves.err = pod, err
 			p.remember(in, placed, pod, history.EvictionRefused, err.Error())
 			return decision, nil
 		case outcomeFailed:
-			note.noteRefused(pod.UID, p.Clock.Now(), wait)
+			note.noteRefused(pod.UID, p.Clock.Now(), wait, true)
+			decision.Held = rebalance.EvictionsFail
 			p.remember(in, placed, pod, history.EvictionRefused, err.Error())
 			return decision, podError(pod, err)
 		}
@@ -283,7 +287,7 @@ func (p *pass) requeueWorkload(placed *placement) {
 	switch placed.decision.Held {
 	case rebalance.NoRoom:
 		p.requeueAfter(roomAgain)
-	case rebalance.PodsRefused:
+	case rebalance.PodsRefused, rebalance.EvictionsFail:
 		p.requeueAfter(placed.note.nextRefusalEnds(p.Clock.Now()))
 	}
 }

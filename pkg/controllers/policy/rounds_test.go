@@ -266,6 +266,28 @@ func TestOutcomesOfAnEviction(t *testing.T) {
 	}
 }
 
+// Pods that failed are left alone for a while, which must not be taken for the work of a budget.
+func TestEvictionsThatFail(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), wrong())...)
+	h.evictor.refuse = func(*corev1.Pod) error { return errors.New("connection refused") }
+	// Each of the three pods in hangzhou is tried once.
+	for range 3 {
+		if _, err := h.Reconcile(t.Context(), namespace); err == nil {
+			t.Error("the pass did not fail")
+		}
+		h.wait(time.Second)
+		h.sync()
+	}
+	h.pass()
+	want := misplaced("evictions of the pods fail, and not because of a PodDisruptionBudget")
+	if got := h.condition(berthv1alpha1.PolicyPlaced); got != want {
+		t.Errorf("Placed = %q, want %q", got, want)
+	}
+	if h.last.RequeueAfter == 0 || h.last.RequeueAfter > 5*time.Second {
+		t.Errorf("the next pass is in %v, want one when pods may be tried again", h.last.RequeueAfter)
+	}
+}
+
 func TestTheLimitOfAllMoves(t *testing.T) {
 	h := newHarness(t, world(sites(), placed(), wrong(oneAtATime))...)
 	h.Moves = state.NewMoves(movelimit.Limits{PerMinute: 6}, h.clock)

@@ -38,6 +38,9 @@ const (
 	// MovesLimited: as many pods have begun to move of late as may, over everything that moves pods.
 	// Decide never returns it.
 	MovesLimited Reason = "MovesLimited"
+	// EvictionsFail: the API server refuses to evict the pods, and not because of a
+	// PodDisruptionBudget, or does not answer. Decide never returns it.
+	EvictionsFail Reason = "EvictionsFail"
 
 	// MaxUnavailable: as many replicas are missing as the policy allows.
 	MaxUnavailable Reason = "MaxUnavailable"
@@ -79,6 +82,7 @@ var texts = map[Reason]string{
 	Unconfirmed:      "their state is being confirmed with the API server",
 	Cooldown:         "waiting for spec.rebalance.cooldown",
 	MovesLimited:     "waiting for --max-moves-per-minute or --max-moves-per-cluster of the controller manager",
+	EvictionsFail:    "evictions of the pods fail, and not because of a PodDisruptionBudget",
 	MaxUnavailable:   "as many replicas are missing as spec.rebalance.maxUnavailable allows",
 	NoRoom:           "no cluster is short of its share and has room for the pods",
 	PodsRefused:      "a PodDisruptionBudget does not let the pods go",
