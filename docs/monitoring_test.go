@@ -79,7 +79,7 @@ func queries(t *testing.T) map[string]string {
 }
 
 // promQL are the words of the query language that the queries use.
-var promQL = strings.Fields(`absent and by changes count histogram_quantile increase max min on or rate scalar sum unless without`)
+var promQL = strings.Fields(`absent and by changes count histogram_quantile increase label_replace max min on or rate scalar sum unless without`)
 
 func TestQueriesUseOnlyMetricsThatAreListed(t *testing.T) {
 	page := content(t, filepath.Join("reference", "metrics.md"))

@@ -75,6 +75,7 @@ var quiet = map[string]string{
 	`berth_binding_clusters{scheduler="_none"}`:                                                          always(0),
 	`berth_binding_clusters{scheduler="s1"}`:                                                             always(3),
 	`controller_runtime_reconcile_errors_total{job="berth-controller-manager", controller="policy"}`:     always(5),
+	`controller_runtime_reconcile_errors_total{job="berth-controller-manager", controller="cluster"}`:    always(0),
 	`berth_plugin_panics_total{plugin="NodeGroupPolicy", extension_point="Filter"}`:                      always(0),
 	`berth_gateway_panics_total`:                                                                         always(0),
 }
@@ -201,6 +202,8 @@ var faults = map[string]struct {
 	"evictions fail": {
 		series: map[string]string{
 			`berth_policy_replicas{state="misplaced"}`: turns(0, 2), `berth_evictions_total{outcome="failed"}`: counts(0, 2),
+			// A pass ends with the error of its eviction.
+			`controller_runtime_reconcile_errors_total{job="berth-controller-manager", controller="policy"}`: counts(5, 2),
 		},
 		want: "BerthEvictionsFail", within: 12,
 	},
@@ -271,7 +274,9 @@ var faults = map[string]struct {
 	},
 	"a controller fails": {
 		series: map[string]string{
-			`controller_runtime_reconcile_errors_total{job="berth-controller-manager", controller="policy"}`: counts(5, 2),
+			// One object cannot be worked on, and the pause between attempts doubles up to 1,000 seconds.
+			`controller_runtime_reconcile_errors_total{job="berth-controller-manager", controller="cluster"}`: "0+0x29 14 15 15 16 16 16" +
+				" 17+0x4 18+0x10 19+0x16 20+0x16 21+0x9",
 		},
 		want: "BerthReconcileErrors", within: 33,
 	},
