@@ -42,6 +42,21 @@ func TestSitesShowWhatIsWantedCurrentAndShort(t *testing.T) {
 	}
 }
 
+func TestAWorkloadShowsWhatItsPolicySays(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("beijing", 2)
+	pod := w.deployment("nginx", 1, map[string]int64{"hangzhou": 1})
+	place(pod("a"), "beijing-0", "nginx", "beijing", 0)
+	policy, _ := w.berth[len(w.berth)-1].(*berthv1alpha1.PropagationPolicy)
+	policy.Status.Conditions = []metav1.Condition{{
+		Type: berthv1alpha1.PolicyPlaced, Status: metav1.ConditionFalse, Reason: berthv1alpha1.ReasonMisplaced, Message: "mode is Never",
+	}}
+	want := [][]string{{"Placed", "False", "Misplaced", "mode is Never", "-"}}
+	if diff := cmp.Diff(want, w.table("/ui/namespaces/shop/workloads/deployment/nginx", "conditions")); diff != "" {
+		t.Errorf("the conditions (-want +got):\n%s", diff)
+	}
+}
+
 func TestTablesSortAndFilter(t *testing.T) {
 	w := newWorld(t)
 	w.cluster("a", 2)
