@@ -221,7 +221,7 @@ var faults = map[string]struct {
 		series: map[string]string{`rest_client_requests_total{job="berth-scheduler", code="403"}`: counts(2, 1)},
 		want:   "BerthPermissionsMissing", within: 17,
 	},
-	"a token has expired": {
+	"a token is not accepted any more": {
 		series: map[string]string{`rest_client_requests_total{job="berth-scheduler", code="401"}`: counts(0, 20)},
 		want:   "BerthCredentialsRefused", within: 7,
 	},

@@ -163,12 +163,7 @@ var _ = Describe("Faults of programs", func() {
 				name: "the controller manager is dead", alert: "BerthControllerManagerDown",
 				plant: func(ctx context.Context) {
 					manager.kill()
-					kubectl(ctx, `create -f - <<'END'
-apiVersion: berth.dev/v1alpha1
-kind: Cluster
-metadata: {name: creek}
-spec: {nodes: [bank]}
-END`)
+					apply(ctx, "creek")
 				},
 				cause: "No resources found in berth-system", page: "clusters/creek", shows: "unknown",
 			},

@@ -14,6 +14,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"berth.dev/berth/pkg/localplane"
@@ -40,6 +42,21 @@ clusters: [{name: here, cluster: {server: %q}}]
 		"--master=" + link.Address(), "--authentication-kubeconfig=" + path, "--authorization-kubeconfig=" + path,
 	}, args...)})
 	return scheduler.EndAfterwards(), link
+}
+
+// standby starts a scheduler that waits for the lease with a token of its ServiceAccount. It does
+// not need that to find out who scrapes it.
+func standby(ctx context.Context) *schedulerproc.Scheduler {
+	GinkgoHelper()
+	token, err := plane.Client.CoreV1().ServiceAccounts(localplane.BerthNamespace).
+		CreateToken(ctx, localplane.BerthScheduler, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	config := rest.AnonymousClientConfig(plane.Config())
+	config.BearerToken = token.Status.Token
+	valid := plane.AdminKubeconfig()
+	scheduler, _ := linked(ctx, "berth-scheduler-b", config,
+		append([]string{"--authentication-kubeconfig=" + valid, "--authorization-kubeconfig=" + valid}, schedulerproc.Patient...)...)
+	return scheduler
 }
 
 // alternate has every other request of a scheduler answered with 503, but for Bindings.
@@ -70,6 +87,13 @@ func ofLinks(link *proxy.Proxy) []planted {
 			},
 			cause: `(?s)readyz check passed.*(EOF|connection reset)`,
 		},
+		{
+			name: "a token is not accepted any more", alert: "BerthCredentialsRefused",
+			plant: func(ctx context.Context) {
+				kubectl(ctx, "-n berth-system get serviceaccount berth-scheduler -o yaml | kubectl replace --force -f -")
+			},
+			names: []string{"JOB", "berth-scheduler"}, cause: `(?s)Unauthorized.*\nberth-scheduler +\d+s\n`,
+		},
 	}
 }
 
@@ -83,8 +107,9 @@ var _ = Describe("Faults of links", func() {
 		_, port := controllers(ctx)
 		settle(ctx, leader)
 		DeferCleanup(func() { link.Disturb(nil) })
+		second := standby(ctx)
 		server := promserver.StartWith(ctx, GinkgoT(), scrape(map[string][]int{
-			"berth-scheduler": {leader.Port()}, "berth-controller-manager": {port},
+			"berth-scheduler": {leader.Port(), second.Port()}, "berth-controller-manager": {port},
 		}))
 		inTurn(ctx, server, ofLinks(link))
 	})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -40,6 +41,15 @@ type planted struct {
 	cause string
 	// page shows what is a part of its text; empty where no page can.
 	page, shows string
+}
+
+// listed reports whether the documentation says that the fault is planted here.
+func (p *planted) listed() bool {
+	GinkgoHelper()
+	page, err := os.ReadFile(installation.Path("docs", "tasks", "monitor.md"))
+	Expect(err).NotTo(HaveOccurred())
+	row := fmt.Sprintf(`(?m)^\| %s \| \[%s\]\(.*\| yes \|$`, regexp.QuoteMeta(p.name), p.alert)
+	return regexp.MustCompile(row).Match(page)
 }
 
 // scrape returns the configuration of a Prometheus that scrapes programs by job, at these ports.
@@ -146,6 +156,7 @@ func inTurn(ctx context.Context, server *promserver.Server, faults []planted) {
 	Eventually(raised).WithArguments(ctx, server, want).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(BeEmpty(), "no fault")
 	for i := range faults {
 		p, began := &faults[i], time.Now()
+		Expect(p.listed()).To(BeTrue(), "docs/tasks/monitor.md does not list %q", p.name)
 		By("planting: " + p.name)
 		p.plant(ctx)
 		for _, alert := range append(p.with, p.alert) {
