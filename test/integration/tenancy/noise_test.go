@@ -24,8 +24,8 @@ import (
 	"berth.dev/berth/test/integration/internal/testsize"
 )
 
-// Rounds alone and rounds with noise take turns, so that what else the machine does counts for both.
-// In full size there are enough pods of each for the slowest hundredth to be more than one.
+// Rounds alone and rounds with noise take turns, so that what else the machine does counts for
+// both. In full size there are enough pods of each for the slowest hundredth to be more than one.
 var rounds = testsize.Of(4, 2)
 
 const (

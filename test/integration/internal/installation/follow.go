@@ -14,8 +14,8 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// GivenTwice begins what a witness says who has seen something given to two at a time. A test run in
-// which it is printed has failed, whatever comes of a second try (hack/test.sh).
+// GivenTwice begins what a witness says who has seen something given to two at a time. A test run
+// in which it is printed has failed, whatever comes of a second try (hack/test.sh).
 const GivenTwice = "GIVEN TWICE: "
 
 // Follow calls a function for every change after a revision, one at a time, until the spec ends.
