@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/explain"
 	"berth.dev/berth/pkg/explain/placement"
 	"berth.dev/berth/pkg/model/charges"
@@ -145,23 +144,12 @@ func (s *snapshot) workload(namespace, kind, name string) *page {
 		}
 	}
 	p.Tables = []*table{t, s.podsOf(w)}
-	if policy := s.policyOf(w); policy != nil {
+	if policy := s.state.Objects.Policy(w.Namespace, w.Policy); policy != nil {
 		says := conditionTable(policy.Status.Conditions)
 		says.Caption = "Conditions of the policy"
 		p.Tables = append(p.Tables, says)
 	}
 	return p
-}
-
-// policyOf returns the policy of a workload, nil if it cannot be read.
-func (s *snapshot) policyOf(w *placement.Workload) *berthv1alpha1.PropagationPolicy {
-	all := s.state.Objects.Policies
-	for i := range all {
-		if all[i].Namespace == w.Namespace && all[i].Name == w.Policy {
-			return &all[i]
-		}
-	}
-	return nil
 }
 
 // podsOf shows the pods of a workload.
