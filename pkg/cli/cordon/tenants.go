@@ -74,7 +74,7 @@ var moved = []rebalance.Keep{rebalance.Movable, rebalance.TakenOver, rebalance.U
 // sort finds out who moves a pod: the controllers, this command, or nobody.
 func (t *tenants) sort(pod *corev1.Pod, node *corev1.Node) {
 	inForce, w := t.policyOf(pod)
-	keep := policy.KeepOf(pod, node, nil, inForce.GetName(), false)
+	keep := policy.KeepOf(pod, node, nil, inForce.GetName(), rebalance.Movable)
 	owner := metav1.GetControllerOfNoCopy(inForce)
 	switch {
 	case owner != nil && owner.Kind != policymatch.ClusterWide:

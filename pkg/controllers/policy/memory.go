@@ -79,8 +79,8 @@ type policyVersion struct {
 type refusal struct {
 	until time.Time
 	pause time.Duration
-	// failed reports that it was for another reason than a PodDisruptionBudget.
-	failed bool
+	// keep is Refused if it was for a PodDisruptionBudget, and Failing otherwise.
+	keep rebalance.Keep
 }
 
 func (r *record) evicted(pod types.UID) bool {
@@ -88,9 +88,13 @@ func (r *record) evicted(pod types.UID) bool {
 	return evicted
 }
 
-func (r *record) refused(pod types.UID, now time.Time) bool {
-	refusal, found := r.refusals[pod]
-	return found && now.Before(refusal.until)
+// refused returns why the API server did not let a pod go a short while ago, Movable if it did not
+// refuse.
+func (r *record) refused(pod types.UID, now time.Time) rebalance.Keep {
+	if refusal := r.refusals[pod]; now.Before(refusal.until) {
+		return refusal.keep
+	}
+	return rebalance.Movable
 }
 
 // noteEvicted notes that a pod was evicted in the round that is under way.
@@ -108,15 +112,14 @@ func (r *record) mayReplace(pod *corev1.Pod) bool {
 	return !r.evictedAt.IsZero() && !pod.CreationTimestamp.Time.Before(r.evictedAt.Truncate(time.Second))
 }
 
-// noteRefused notes that a pod may not be evicted now, and returns for how long it is left alone.
-// It is left alone for at least as long as the API server asked for. Failed reports that it was for
-// another reason than a PodDisruptionBudget.
-func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration, failed bool) {
+// noteRefused notes that a pod may not be evicted now, and why. It is left alone for at least as
+// long as the API server asked for.
+func (r *record) noteRefused(pod types.UID, now time.Time, atLeast time.Duration, keep rebalance.Keep) {
 	pause := min(max(2*r.refusals[pod].pause, firstRefusal, atLeast), max(longestRefusal, atLeast))
 	if r.refusals == nil {
 		r.refusals = map[types.UID]refusal{}
 	}
-	r.refusals[pod] = refusal{until: now.Add(pause), pause: pause, failed: failed}
+	r.refusals[pod] = refusal{until: now.Add(pause), pause: pause, keep: keep}
 }
 
 // update brings the record up to date with the pods in the cache. It forgets what is no longer
@@ -164,16 +167,6 @@ func (r *record) follow(complete bool, misplaced int, now time.Time) {
 	} else {
 		r.fruitless = 0
 	}
-}
-
-// whyRefused returns why pods stay that were refused a short while ago.
-func (r *record) whyRefused(now time.Time) rebalance.Reason {
-	for _, refusal := range r.refusals {
-		if refusal.failed && now.Before(refusal.until) {
-			return rebalance.EvictionsFail
-		}
-	}
-	return rebalance.PodsRefused
 }
 
 // nextRefusalEnds returns how long it takes until the first refused pod may be tried again, 0 if

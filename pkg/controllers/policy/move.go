@@ -80,9 +80,6 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 		round = p.round(in, placed, found)
 	}
 	decision := rebalance.Decide(round)
-	if decision.Held == rebalance.PodsRefused {
-		decision.Held = placed.note.whyRefused(p.now)
-	}
 	if len(decision.Victims) == 0 {
 		if decision.Held == rebalance.NoRoom {
 			placed.note.noRoomUntil = p.now.Add(roomPause)
@@ -222,13 +219,13 @@ func (p *pass) evictAll(
 		case outcomeGone:
 			p.requeueAfter(changedAgain)
 		case outcomeRefusedByPDB, outcomeSeveralPDBs:
-			note.noteRefused(pod.UID, p.Clock.Now(), wait, false)
+			note.noteRefused(pod.UID, p.Clock.Now(), wait, rebalance.Refused)
 			decision.Held = rebalance.PodsRefused
 			moves.refused, moves.err = pod, err
 			p.remember(in, placed, pod, history.EvictionRefused, err.Error())
 			return decision, nil
 		case outcomeFailed:
-			note.noteRefused(pod.UID, p.Clock.Now(), wait, true)
+			note.noteRefused(pod.UID, p.Clock.Now(), wait, rebalance.Failing)
 			decision.Held = rebalance.EvictionsFail
 			p.remember(in, placed, pod, history.EvictionRefused, err.Error())
 			return decision, podError(pod, err)

@@ -27,7 +27,7 @@ const systemCriticalPriority = 2_000_000_000
 // pods that none has placed: see Adopts. A pod also stays where its cluster meets the constraints
 // no more, and where it was left and is online again.
 func (p *Policy) KeepOf(
-	w *workload.Workload, pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, schedulers []string, refused bool,
+	w *workload.Workload, pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, schedulers []string, refused rebalance.Keep,
 ) rebalance.Keep {
 	keep := KeepOf(pod, node, cluster, p.Object.Name, refused)
 	switch {
@@ -50,9 +50,9 @@ func (p *Policy) isBack(cluster *topology.Cluster) bool {
 
 // KeepOf returns why a bound pod must not be evicted for the sake of the policy in force, Movable
 // if it may be. Node is the node of the pod, nil if it has vanished, and cluster its Cluster, nil
-// if it is in none; refused says that a PodDisruptionBudget did not let the pod go a short while
-// ago. The first rule that holds counts.
-func KeepOf(pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, policy string, refused bool) rebalance.Keep {
+// if it is in none; refused is why the API server did not let the pod go a short while ago, Movable
+// if it has not been asked. The first rule that holds counts.
+func KeepOf(pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, policy string, refused rebalance.Keep) rebalance.Keep {
 	given, stamped := stamp.Of(pod)
 	for _, rule := range [...]struct {
 		holds bool
@@ -63,13 +63,12 @@ func KeepOf(pod *corev1.Pod, node *corev1.Node, cluster *topology.Cluster, polic
 		{protected(pod), rebalance.Protected},
 		{node == nil || !topology.Ready(node), rebalance.Unreachable},
 		{cluster != nil && cluster.Object.Spec.Unschedulable && !cluster.Object.Spec.Drain, rebalance.Cordoned},
-		{refused, rebalance.Refused},
 	} {
 		if rule.holds {
 			return rule.keep
 		}
 	}
-	return rebalance.Movable
+	return refused
 }
 
 // Unwanted reports whether somebody wants no pods of a policy where one is: its node is in no

@@ -63,7 +63,7 @@ func TestPodsStayInAClusterThatDoesNotMeetTheConstraints(t *testing.T) {
 			cluster, pod := clusterOf(tc.drained, tc.drained), asking("", compiled.Object.Name)
 			cluster.Object.Name = tc.cluster
 			pod.OwnerReferences = []metav1.OwnerReference{controller("apps/v1", "ReplicaSet", "rs")}
-			if got := compiled.KeepOf(&workload.Workload{}, pod, node, cluster, nil, false); got != tc.want {
+			if got := compiled.KeepOf(&workload.Workload{}, pod, node, cluster, nil, rebalance.Movable); got != tc.want {
 				t.Errorf("%d, want %d", got, tc.want)
 			}
 		})
@@ -77,16 +77,17 @@ func TestPodsStayInAClusterThatIsBack(t *testing.T) {
 	compiled := policy.Compile(object, sitesOf("a", "b"))
 	node := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
 	for name, tc := range map[string]struct {
-		cluster          string
-		online           metav1.ConditionStatus
-		drained, refused bool
-		want             rebalance.Keep
+		cluster string
+		online  metav1.ConditionStatus
+		drained bool
+		refused rebalance.Keep
+		want    rebalance.Keep
 	}{
 		"online again":                {cluster: "a", online: metav1.ConditionTrue, want: rebalance.Returning},
 		"offline, with a ready node":  {cluster: "a", online: metav1.ConditionFalse, want: rebalance.Movable},
 		"online again and drained":    {cluster: "a", online: metav1.ConditionTrue, drained: true, want: rebalance.Movable},
 		"one that was not left":       {cluster: "b", online: metav1.ConditionTrue, want: rebalance.Movable},
-		"refused by a budget as well": {cluster: "a", online: metav1.ConditionTrue, refused: true, want: rebalance.Refused},
+		"refused by a budget as well": {cluster: "a", online: metav1.ConditionTrue, refused: rebalance.Refused, want: rebalance.Refused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster, pod := clusterOf(tc.drained, tc.drained), asking("", object.Name)
@@ -114,7 +115,7 @@ func TestKeepOf(t *testing.T) {
 		change   func(*corev1.Pod)
 		node     *corev1.Node
 		cluster  *topology.Cluster
-		refused  bool
+		refused  rebalance.Keep
 		want     rebalance.Keep
 	}{
 		"placed by the policy":         {placedBy: "web", node: ready, want: rebalance.Movable},
@@ -133,8 +134,8 @@ func TestKeepOf(t *testing.T) {
 		"in a cordoned cluster":        {placedBy: "web", node: ready, cluster: clusterOf(true, false), want: rebalance.Cordoned},
 		"in a cluster that is drained": {placedBy: "web", node: ready, cluster: clusterOf(true, true), want: rebalance.Movable},
 		"on a node that has vanished":  {placedBy: "web", want: rebalance.Unreachable},
-		"refused by a budget":          {placedBy: "web", node: ready, refused: true, want: rebalance.Refused},
-		"of another policy, refused":   {placedBy: "other", node: ready, refused: true, want: rebalance.TakenOver},
+		"refused by a budget":          {placedBy: "web", node: ready, refused: rebalance.Refused, want: rebalance.Refused},
+		"of another policy, refused":   {placedBy: "other", node: ready, refused: rebalance.Refused, want: rebalance.TakenOver},
 		"not by Berth, on a dead node": {want: rebalance.NotOurs},
 	}
 	for name, tc := range tests {

@@ -313,6 +313,10 @@ func TestDecideLimits(t *testing.T) {
 			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.Refused))),
 			wantHeld: rebalance.PodsRefused,
 		},
+		"pods whose evictions failed stay for a while, which is told rather than the budget of others": {
+			pods:     all(in(beijing, 2), in(hangzhou, 2, keep(rebalance.Refused)), in(hangzhou, 1, keep(rebalance.Failing))),
+			wantHeld: rebalance.EvictionsFail,
+		},
 	})
 }
 

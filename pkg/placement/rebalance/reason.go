@@ -38,14 +38,14 @@ const (
 	// MovesLimited: as many pods have begun to move of late as may, over everything that moves pods.
 	// Decide never returns it.
 	MovesLimited Reason = "MovesLimited"
-	// EvictionsFail: the API server refuses to evict the pods, and not because of a
-	// PodDisruptionBudget, or does not answer. Decide never returns it.
-	EvictionsFail Reason = "EvictionsFail"
 
 	// MaxUnavailable: as many replicas are missing as the policy allows.
 	MaxUnavailable Reason = "MaxUnavailable"
 	// NoRoom: no cluster is short of its share, is ready and would take the pod now.
 	NoRoom Reason = "NoRoom"
+	// EvictionsFail: the API server refuses to evict the pods, and not because of a
+	// PodDisruptionBudget, or does not answer.
+	EvictionsFail Reason = "EvictionsFail"
 	// PodsRefused: a PodDisruptionBudget does not let the pods go.
 	PodsRefused Reason = "PodsRefused"
 	// PodsTooYoung: the pods have not been running for long enough.
@@ -82,9 +82,9 @@ var texts = map[Reason]string{
 	Unconfirmed:      "their state is being confirmed with the API server",
 	Cooldown:         "waiting for spec.rebalance.cooldown",
 	MovesLimited:     "waiting for --max-moves-per-minute or --max-moves-per-cluster of the controller manager",
-	EvictionsFail:    "evictions of the pods fail, and not because of a PodDisruptionBudget",
 	MaxUnavailable:   "as many replicas are missing as spec.rebalance.maxUnavailable allows",
 	NoRoom:           "no cluster is short of its share and has room for the pods",
+	EvictionsFail:    "evictions of the pods fail, and not because of a PodDisruptionBudget",
 	PodsRefused:      "a PodDisruptionBudget does not let the pods go",
 	PodsTooYoung:     "the pods are younger than spec.rebalance.minPodAge",
 	PodsMoved:        "clusters have been offline, and the pods are younger than spec.failover.returnAfter",
@@ -104,11 +104,11 @@ func (r Reason) String() string { return texts[r] }
 // keepReasons tells the reason for each kind of pod that is kept.
 var keepReasons = map[Keep]Reason{
 	NotOurs: PodsNotOurs, TakenOver: PodsTakenOver, Protected: PodsProtected, Unreachable: PodsUnreachable,
-	Refused: PodsRefused, Cordoned: PodsCordoned, Excluded: PodsExcluded, Returning: PodsReturning,
+	Refused: PodsRefused, Failing: EvictionsFail, Cordoned: PodsCordoned, Excluded: PodsExcluded, Returning: PodsReturning,
 }
 
 // podReasons are the reasons of single pods, the one to report first.
 var podReasons = [...]Reason{
-	MaxUnavailable, NoRoom, PodsRefused, PodsTooYoung, PodsMoved, PodsUnreachable, PodsProtected, PodsCordoned, PodsExcluded,
-	PodsReturning, PodsNotOurs, PodsTakenOver,
+	MaxUnavailable, NoRoom, EvictionsFail, PodsRefused, PodsTooYoung, PodsMoved, PodsUnreachable, PodsProtected, PodsCordoned,
+	PodsExcluded, PodsReturning, PodsNotOurs, PodsTakenOver,
 }

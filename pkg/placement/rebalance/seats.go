@@ -69,6 +69,8 @@ const (
 	Unreachable
 	// Refused pods have a PodDisruptionBudget that refused to let them go a short while ago.
 	Refused
+	// Failing pods could not be evicted a short while ago, for another reason.
+	Failing
 	// Cordoned pods run in a cluster that takes no new pods and keeps those it has.
 	Cordoned
 	// Excluded pods run in a cluster that does not meet the constraints of the policy, and stay there.

@@ -194,7 +194,10 @@ func (m *mover) assess() {
 		node, cluster := m.places.Place(pod.Spec.NodeName)
 		seen := &m.shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), longAgo
-		refused := len(m.budgets) > 0 && m.keptBy(pod) != ""
+		refused := rebalance.Movable
+		if len(m.budgets) > 0 && m.keptBy(pod) != "" {
+			refused = rebalance.Refused
+		}
 		seen.Keep = m.policy.KeepOf(&m.observed.Workload, pod, node, m.places.Cluster(cluster), m.options.Schedulers, refused)
 	}
 	m.clusters = make([]*topology.Cluster, m.policy.Order.Len())
