@@ -18,10 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/accounts"
+	"berth.dev/berth/pkg/controllers/internal/metricstest"
 )
 
 // failing makes the requests of a verb for objects of a type fail.
@@ -129,24 +129,8 @@ func TestAnApplicationThatIsGoneIsForgotten(t *testing.T) {
 	}
 }
 
-// moved returns how many moves have been counted.
-func moved(t *testing.T) float64 {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		if family.GetName() == "berth_application_moves_total" {
-			return family.GetMetric()[0].GetCounter().GetValue()
-		}
-	}
-	t.Fatal("moves are not counted")
-	return 0
-}
-
 func TestEventsTellOfChoices(t *testing.T) {
-	before := moved(t)
+	before := metricstest.Value(t, "berth_application_moves_total", "")
 	w := newWorld(t, cluster("berlin", 0.5), cluster("madrid", 0.4), newApplication(configMap))
 	w.passes()
 	w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })
@@ -155,7 +139,7 @@ func TestEventsTellOfChoices(t *testing.T) {
 	if got := fmt.Sprint(w.events()); got != want {
 		t.Errorf("events = %s, want %s", got, want)
 	}
-	if got := moved(t) - before; got != 1 {
+	if got := metricstest.Value(t, "berth_application_moves_total", "") - before; got != 1 {
 		t.Errorf("%v moves are counted, want 1: the first choice is none", got)
 	}
 }

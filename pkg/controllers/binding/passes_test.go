@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/metricstest"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/state"
 )
@@ -243,14 +244,14 @@ func TestADrainThatIsCalledOffIsNotTimed(t *testing.T) {
 	h.create(readyScheduler("b"))
 	h.pin("c0", "b")
 	h.pin("c1", "a")
-	before, observed := series(t, "berth_binding_steps_total"), series(t, "berth_binding_drain_duration_seconds")[""]
+	before, observed := metricstest.Series(t, "berth_binding_steps_total"), metricstest.Series(t, "berth_binding_drain_duration_seconds")[""]
 	h.passes(1)
 	h.pin("c0", "a")
 	h.passes(1)
-	if got := series(t, "berth_binding_steps_total")["cancel"] - before["cancel"]; got != 1 {
+	if got := metricstest.Series(t, "berth_binding_steps_total")["cancel"] - before["cancel"]; got != 1 {
 		t.Fatalf("%v drains were called off, want 1", got)
 	}
-	if got := series(t, "berth_binding_drain_duration_seconds")[""] - observed; got != 0 {
+	if got := metricstest.Series(t, "berth_binding_drain_duration_seconds")[""] - observed; got != 0 {
 		t.Errorf("%v drains were timed, want none", got)
 	}
 }

@@ -25,9 +25,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/metricstest"
 	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/controllers/internal/singleton"
 	"berth.dev/berth/pkg/controllers/metrics"
@@ -388,26 +388,6 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// reads returns how many reads from providers of a type have had a reason.
-func reads(t *testing.T, kind, reason string) float64 {
-	t.Helper()
-	families, err := ctrlmetrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		if family.GetName() != "berth_metric_reads_total" {
-			continue
-		}
-		for _, metric := range family.GetMetric() {
-			if labels := metric.GetLabel(); labels[0].GetValue() == reason && labels[1].GetValue() == kind {
-				return metric.GetCounter().GetValue()
-			}
-		}
-	}
-	return 0
-}
-
 // BerthMetricUnread is raised by what is counted.
 func TestReadsThatCannotBeTriedAreCounted(t *testing.T) {
 	secured := prometheusProvider("p", "http://127.0.0.1:1")
@@ -424,9 +404,10 @@ func TestReadsThatCannotBeTriedAreCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t, append(tc.objects, globalMetric("a", "p"), globalMetric("b", "p"))...)
-			before := reads(t, tc.kind, tc.reason)
+			labels := tc.reason + " " + tc.kind
+			before := metricstest.Series(t, "berth_metric_reads_total")[labels]
 			h.round()
-			if got := reads(t, tc.kind, tc.reason) - before; got != 2 {
+			if got := metricstest.Series(t, "berth_metric_reads_total")[labels] - before; got != 2 {
 				t.Errorf("%v reads of two metrics are counted", got)
 			}
 		})

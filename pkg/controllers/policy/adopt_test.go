@@ -13,9 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/metricstest"
 	"berth.dev/berth/pkg/model/stamp"
 )
 
@@ -35,22 +35,6 @@ func unplaced(clusters []string, changes ...func(*corev1.Pod)) []client.Object {
 		objects = append(objects, webPod(fmt.Sprintf("web-%d", i), site+"-0", 0, append([]func(*corev1.Pod){unstamped}, changes...)...))
 	}
 	return objects
-}
-
-// counted returns the value of a counter.
-func counted(t *testing.T, name string) float64 {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		if family.GetName() == name {
-			return family.GetMetric()[0].GetCounter().GetValue()
-		}
-	}
-	t.Fatalf("there is no metric %s", name)
-	return 0
 }
 
 func TestAdoption(t *testing.T) {
@@ -99,10 +83,10 @@ func TestAdoption(t *testing.T) {
 }
 
 func TestAdoptionTakesOneWriteForEachPodAndNoPass(t *testing.T) {
-	before := counted(t, "berth_adopted_pods_total")
+	before := metricstest.Value(t, "berth_adopted_pods_total", "")
 	h := newHarness(t, world(sites(), unplaced(slices.Repeat([]string{"hangzhou"}, 10), marked), these(newPolicy("p", never)))...)
 	h.pass()
-	if got := counted(t, "berth_adopted_pods_total") - before; got != 10 {
+	if got := metricstest.Value(t, "berth_adopted_pods_total", "") - before; got != 10 {
 		t.Errorf("%v adopted pods are counted, want 10", got)
 	}
 	patches := slices.DeleteFunc(slices.Clone(h.writes), func(w string) bool { return !strings.HasPrefix(w, "patch *v1.Pod") })

@@ -18,9 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/metricstest"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/placement/movelimit"
 )
@@ -153,7 +153,7 @@ func TestRoundsThatChangeNothingBecomeRare(t *testing.T) {
 func TestABudgetThatRefuses(t *testing.T) {
 	h := newHarness(t, world(sites(), placed(), wrong())...)
 	h.evictor.refuse = refusedByBudget(0)
-	before := counter(t, "refused_by_pdb")
+	before := metricstest.Value(t, "berth_evictions_total", "refused_by_pdb")
 	h.pass()
 	if got, want := h.condition(berthv1alpha1.PolicyPlaced), misplaced("a PodDisruptionBudget does not let the pods go"); got != want {
 		t.Errorf("Placed = %q, want %q", got, want)
@@ -161,7 +161,7 @@ func TestABudgetThatRefuses(t *testing.T) {
 	if got := h.events(); len(got) != 1 || !strings.HasPrefix(got[0], "Warning EvictionRefused Pod web-0 of Deployment web cannot be moved") {
 		t.Errorf("events = %q", got)
 	}
-	if got := counter(t, "refused_by_pdb") - before; got != 1 {
+	if got := metricstest.Value(t, "berth_evictions_total", "refused_by_pdb") - before; got != 1 {
 		t.Errorf("%v attempts are counted, want one for the workload", got)
 	}
 	if want := 5 * time.Second; h.last.RequeueAfter != want {
@@ -171,7 +171,7 @@ func TestABudgetThatRefuses(t *testing.T) {
 	for range 5 {
 		h.pass()
 	}
-	if got := counter(t, "refused_by_pdb") - before; got != 3 {
+	if got := metricstest.Value(t, "berth_evictions_total", "refused_by_pdb") - before; got != 3 {
 		t.Errorf("%v attempts are counted, want one for each pod", got)
 	}
 	if got := h.events(); len(got) != 0 {
@@ -255,11 +255,11 @@ func TestOutcomesOfAnEviction(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t, world(sites(), placed(), wrong(oneAtATime))...)
 			h.evictor.refuse = func(*corev1.Pod) error { return tc.err }
-			before := counter(t, tc.outcome)
+			before := metricstest.Value(t, "berth_evictions_total", tc.outcome)
 			if _, err := h.Reconcile(t.Context(), namespace); (err != nil) != tc.wantError {
 				t.Errorf("Reconcile() = %v, want an error: %v", err, tc.wantError)
 			}
-			if got := counter(t, tc.outcome) - before; got != 1 {
+			if got := metricstest.Value(t, "berth_evictions_total", tc.outcome) - before; got != 1 {
 				t.Errorf("%v evictions are counted as %s, want 1", got, tc.outcome)
 			}
 		})
@@ -392,27 +392,6 @@ func TestWorkloadsOfOnePassDoNotCountOnTheSameRoom(t *testing.T) {
 	if got := h.evicted(); len(got) != 1 {
 		t.Errorf("%v are evicted, but there is room for one", got)
 	}
-}
-
-// counter reads berth_evictions_total of an outcome.
-func counter(t *testing.T, outcome string) float64 {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		if family.GetName() != "berth_evictions_total" {
-			continue
-		}
-		for _, metric := range family.GetMetric() {
-			if metric.GetLabel()[0].GetValue() == outcome {
-				return metric.GetCounter().GetValue()
-			}
-		}
-	}
-	t.Fatalf("no berth_evictions_total{outcome=%q}", outcome)
-	return 0
 }
 
 func (h *harness) remove(name string) {

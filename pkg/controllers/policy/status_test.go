@@ -16,9 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/internal/metricstest"
 )
 
 // selecting replaces the selectors of a policy.
@@ -474,7 +474,7 @@ func TestReplicasMetric(t *testing.T) {
 	h := newHarness(t, world(sites(), placed(), these(newPolicy("p", reweighed(4, 1), never), webPod("waits", "", 0)))...)
 	h.pass()
 	want := map[string]float64{"desired": 5, "current": 5, "pending": 1, "misplaced": 2}
-	if diff := cmp.Diff(want, replicas(t)); diff != "" {
+	if diff := cmp.Diff(want, metricstest.Series(t, "berth_policy_replicas")); diff != "" {
 		t.Errorf("berth_policy_replicas mismatch (-want +got):\n%s", diff)
 	}
 	if err := h.server.Delete(t.Context(), h.policy("p")); err != nil {
@@ -483,25 +483,7 @@ func TestReplicasMetric(t *testing.T) {
 	h.sync()
 	h.pass()
 	want = map[string]float64{"desired": 0, "current": 0, "pending": 0, "misplaced": 0}
-	if diff := cmp.Diff(want, replicas(t)); diff != "" {
+	if diff := cmp.Diff(want, metricstest.Series(t, "berth_policy_replicas")); diff != "" {
 		t.Errorf("berth_policy_replicas mismatch without a policy (-want +got):\n%s", diff)
 	}
-}
-
-// replicas reads berth_policy_replicas by state.
-func replicas(t *testing.T) map[string]float64 {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]float64{}
-	for _, family := range families {
-		if family.GetName() == "berth_policy_replicas" {
-			for _, metric := range family.GetMetric() {
-				got[metric.GetLabel()[0].GetValue()] = metric.GetGauge().GetValue()
-			}
-		}
-	}
-	return got
 }
