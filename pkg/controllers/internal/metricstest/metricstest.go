@@ -26,7 +26,7 @@ func Series(t *testing.T, name string) map[string]float64 {
 			continue
 		}
 		for _, m := range family.GetMetric() {
-			var labels []string
+			labels := make([]string, 0, len(m.GetLabel()))
 			for _, label := range m.GetLabel() {
 				labels = append(labels, label.GetValue())
 			}
