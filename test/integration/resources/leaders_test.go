@@ -145,6 +145,10 @@ var _ = Describe("a process that begins to lead", Serial, func() {
 			before := schedulerproc.Start(ctx, plane, schedulerproc.Options{Name: "before", Args: schedulerproc.QuickElection})
 			Eventually(leader).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
 			last := leader(ctx)
+			if !tc.wantSettled {
+				// A process that ends before it has settled what others left cannot say that nothing is late.
+				Eventually(settledBy).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).ShouldNot(BeEmpty())
+			}
 			tc.end(before)
 			w := s.watchFrom(ctx, "licence", map[string]int{"default": units})
 			s.createMany(ctx, pods, "pod", asking("licence", "1"))
@@ -171,3 +175,12 @@ var _ = Describe("a process that begins to lead", Serial, func() {
 		})
 	}
 })
+
+// settledBy returns what the leader says in its lease once nothing of the leaders before is late.
+func settledBy(ctx context.Context) string {
+	lease, err := client.CoordinationV1().Leases(localplane.BerthNamespace).Get(ctx, schedulerproc.Name, metav1.GetOptions{})
+	if err != nil {
+		return ""
+	}
+	return lease.Labels[berthv1alpha1.SettledByLabel]
+}
