@@ -150,8 +150,9 @@ func (c *chaos) quiet(ctx context.Context) error {
 			return err
 		}
 		left := c.judge.Unsettled()
-		if c.judge.Orphans() > 0 {
-			since = c.pace.Now() // Kubernetes has not removed them yet
+		removed, made := c.judge.Awaited()
+		if removed+made > 0 {
+			since = c.pace.Now()
 		}
 		took := c.pace.Now().Sub(since)
 		switch {
@@ -164,7 +165,8 @@ func (c *chaos) quiet(ctx context.Context) error {
 			return fmt.Errorf("%w: %s after the last fault:\n  %s\n%s", errBroken, took.Round(time.Second),
 				strings.Join(left, "\n  "), c.judge.History())
 		case time.Since(began) > longest:
-			return fmt.Errorf("%w: %s in %s", errTooSlow, took.Round(time.Second), longest)
+			return fmt.Errorf("%w: %s in %s, Kubernetes has %d pods to remove and %d to make", errTooSlow,
+				took.Round(time.Second), longest, removed, made)
 		}
 	}
 }

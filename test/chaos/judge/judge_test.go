@@ -222,14 +222,15 @@ func TestStatusOfAPolicyWithPodsElsewhere(t *testing.T) {
 	}
 }
 
-func TestOrphansAreNotBerths(t *testing.T) {
+// Of the three pods that are wanted Kubernetes has made one, and removes it once its node is gone.
+func TestWhatKubernetesHasToDoIsNotBerths(t *testing.T) {
 	s := begin()
 	s.seen(pod("p", "a-1", 0, 1))
-	if got := s.Orphans(); got != 0 {
-		t.Errorf("there are %d orphans", got)
+	if removed, made := s.Awaited(); removed != 0 || made != 2 {
+		t.Errorf("%d pods are to be removed and %d to be made, want 0 and 2", removed, made)
 	}
 	s.tell("nodes/a-1", nil)
-	if got := s.Orphans(); got != 1 {
-		t.Errorf("there are %d orphans once the node is gone, want 1", got)
+	if removed, made := s.Awaited(); removed != 1 || made != 2 {
+		t.Errorf("%d pods are to be removed and %d to be made once the node is gone, want 1 and 2", removed, made)
 	}
 }

@@ -12,17 +12,22 @@ import (
 	"berth.dev/berth/test/internal/oracle"
 )
 
-// Orphans returns how many pods are on nodes that do not exist. Until Kubernetes has removed them,
-// nothing can be quiet.
-func (j *Judge) Orphans() (n int) {
+// Awaited returns how many pods Kubernetes has still to remove, because their node does not exist,
+// and how many it has still to make. Nothing can be quiet before. Its controller waits for up to
+// five minutes for a pod that it has made and not seen, such as one that was deleted just before
+// its watch broke off.
+func (j *Judge) Awaited() (removed, made int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, pod := range j.pods {
 		if pod.Spec.NodeName != "" && !j.nodes[pod.Spec.NodeName] {
-			n++
+			removed++
 		}
 	}
-	return n
+	for _, w := range j.workloads {
+		made += max(0, w.replicas-w.pods)
+	}
+	return removed, made
 }
 
 // Unsettled returns what must not be the case once nothing has happened for a while: pods that are
