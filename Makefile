@@ -55,7 +55,7 @@ test: build-test ## All tests: what a change has to pass. Each part runs even if
 	@status=0; for part in unit simulation integration; do hack/test.sh $$part || status=$$?; done; exit $$status
 
 .PHONY: test-unit
-test-unit: ## Tests of single packages, with the race detector. RUN=REGEXP limits them.
+test-unit: ## Tests of single packages, with the race detector but for long ones of one goroutine. RUN=REGEXP limits them.
 	@hack/test.sh unit
 
 .PHONY: test-integration

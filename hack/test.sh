@@ -2,7 +2,8 @@
 # Runs the tests. All output after "Compiling" is go test's own, but for a line each minute that names what is running.
 #
 # Usage: hack/test.sh unit|simulation|integration|race|fuzz|bench
-#   unit         every package but those below test/integration, with the race detector, and those of hack/tools
+#   unit         every package but those below test/integration, with the race detector, and those of hack/tools; then, without it, those
+#                with files for "!race": long tests of one goroutine, in which it finds nothing and costs ten times
 #   integration  the suites in test/integration, against a real control plane on loopback (its programs must be in bin/)
 #   simulation   simulated worlds full of faults, for SIMULATE (default 60s) from seed 1 on
 #   race         unit and integration, both with the race detector
@@ -46,6 +47,7 @@ packages() {
   all=$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...)
   case $1 in
     unit) grep -v '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all" ;;
+    norace) comm -23 <(test_files) <(test_files -race) | cut -d ' ' -f 1 | sort -u ;;
     integration)
       if [[ -z ${SUITES:-} ]]; then
         # Go begins in this order. The three with bursts of pods would be neighbours, and each keeps the processors busy alone.
@@ -57,6 +59,13 @@ packages() {
       ;;
     all) echo "$all" ;;
   esac
+}
+
+# test_files [-race] prints each file with tests, after its package.
+test_files() {
+  go list "$@" -f '{{range .TestGoFiles}}{{$.ImportPath}} {{.}}
+{{end}}{{range .XTestGoFiles}}{{$.ImportPath}} {{.}}
+{{end}}' ./... | sort
 }
 
 # compile_needed [-race] PACKAGE... compiles all that the tests of the packages are made of, which shows how far it is; go test
@@ -167,7 +176,10 @@ fuzz_all() {
 case ${1:-} in
   unit)
     test_tools "${unit_flags[@]}"
-    run_tests unit -race -p "$at_once" "${unit_flags[@]}"
+    status=0
+    run_tests unit -race -p "$at_once" "${unit_flags[@]}" || status=$?
+    run_tests norace "${unit_flags[@]}" || status=$?
+    exit "$status"
     ;;
   # Each suite has a control plane of its own, which it waits for some of the time. One more than there are processors keeps them busy;
   # with twice as many, schedulers lose their leases.

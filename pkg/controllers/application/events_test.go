@@ -4,7 +4,6 @@
 package application_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -290,35 +289,6 @@ func (c *crossing) suspend(d time.Duration) {
 		}
 		c.app.respecify(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = false })
 	})
-}
-
-// TestEveryEventInEveryStep lets everything happen in every step of every way to move. The move
-// ends as it should, within the time that it may take, and the Application runs as a whole after
-// it.
-func TestEveryEventInEveryStep(t *testing.T) {
-	var room application.Adviser
-	for way, of := range ways {
-		for i, step := range []berthv1alpha1.MoveStep{"Prepare", "Start", "Available", "Shrink"} {
-			if of.steps != nil && !slices.Contains(of.steps, step) {
-				continue
-			}
-			for name, e := range happenings {
-				t.Run(fmt.Sprintf("%s/%s/%s", way, step, name), func(t *testing.T) {
-					ends := strings.Split(e.ends[of.column], " | ")
-					if len(ends) != 1 && len(ends) != 4 {
-						t.Fatal("nobody says how the move ends")
-					}
-					c := newCrossing(t, room, of.edit)
-					room = c.room
-					c.moveTo(step)
-					e.do(c)
-					c.until(time.Hour, func() bool { return c.ended != "" })
-					c.run(40 * time.Minute)
-					c.arrives(ends[min(i, len(ends)-1)])
-				})
-			}
-		}
-	}
 }
 
 // arrives checks how the move has ended, and that the Application runs.
