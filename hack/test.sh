@@ -47,7 +47,7 @@ packages() {
   all=$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...)
   case $1 in
     unit) grep -v '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all" ;;
-    norace) comm -23 <(test_files) <(test_files -race) | cut -d ' ' -f 1 | sort -u ;;
+    norace) norace_files | xargs -n 1 dirname | sort -u ;;
     integration)
       if [[ -z ${SUITES:-} ]]; then
         # Go begins in this order. The three with bursts of pods would be neighbours, and each keeps the processors busy alone.
@@ -61,12 +61,15 @@ packages() {
   esac
 }
 
-# test_files [-race] prints each file with tests, after its package.
+# test_files [-race] prints each file with tests, from the root of the module.
 test_files() {
-  go list "$@" -f '{{range .TestGoFiles}}{{$.ImportPath}} {{.}}
-{{end}}{{range .XTestGoFiles}}{{$.ImportPath}} {{.}}
-{{end}}' ./... | sort
+  go list "$@" -f '{{range .TestGoFiles}}{{$.Dir}}/{{.}}
+{{end}}{{range .XTestGoFiles}}{{$.Dir}}/{{.}}
+{{end}}' ./... | sed -n "s,^$PWD/,./,p" | sort
 }
+
+# norace_files prints the files with tests that the race detector is not for.
+norace_files() { comm -23 <(test_files) <(test_files -race); }
 
 # compile_needed [-race] PACKAGE... compiles all that the tests of the packages are made of, which shows how far it is; go test
 # itself is silent while it compiles. Packages that hold nothing but tests cannot be built, so they are left to go test.
@@ -178,6 +181,7 @@ case ${1:-} in
     test_tools "${unit_flags[@]}"
     status=0
     run_tests unit -race -p "$at_once" "${unit_flags[@]}" || status=$?
+    [[ -n ${RUN:-} ]] || unit_flags+=(-run "^($(norace_files | xargs sed -n 's/^func \(Test[[:alnum:]]*\)(.*/\1/p' | paste -sd '|'))\$")
     run_tests norace "${unit_flags[@]}" || status=$?
     exit "$status"
     ;;
