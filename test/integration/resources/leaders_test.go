@@ -25,14 +25,12 @@ import (
 )
 
 var _ = Describe("a new leader", Serial, func() {
-	const (
-		units = 400
-		pods  = 700
-		// early is how many pods the first leader binds before something happens to it.
-		early = 20
-	)
+	// early is how many pods the first leader binds before something happens to it.
+	const early = 20
 
 	var (
+		units         = testsize.Of(400, 200)
+		pods          = testsize.Of(700, 350)
 		s             *site
 		w             *witness
 		first, second *schedulerproc.Scheduler
