@@ -25,8 +25,8 @@ import (
 	"berth.dev/berth/test/integration/internal/testsize"
 )
 
-// There are 1,500 units for 2,000 pods, or 320 for 600. What is released leaves more pods than that,
-// also where schedulers take so long to begin that all of it is released before they bind.
+// There are 1,500 units for 2,000 pods, or 320 for 600. What is released leaves more pods than
+// that, also where schedulers take so long to begin that all of it is released before they bind.
 var (
 	chaosPods  = testsize.Of(2000, 600)
 	chaosUnits = testsize.Of(75, 32) // of each zone
