@@ -48,13 +48,25 @@ check_generated() {
   done
 }
 
-# Each go.mod and go.sum is what `go mod tidy` makes of it.
+# Each go.mod and go.sum is what `go mod tidy` makes of it, and the programs of others that the tests run are made of the same client-go
+# as Berth, in all that goes into it: so it is compiled once.
 check_modules() {
-  local module status=0
+  local module shared status=0
   for module in . hack/tools hack/tools/helm hack/tools/images hack/tools/kubectl hack/tools/kwok hack/tools/lint; do
     (cd "$module" && go mod tidy -diff) || { echo "run \`go mod tidy\` in $module"; status=1; }
   done
+  mapfile -t shared < <(go list -deps -f '{{with .Module}}{{.Path}}{{end}}' k8s.io/client-go/kubernetes | sort -u)
+  for module in hack/tools/helm hack/tools/kubectl hack/tools/kwok; do
+    join <(versions_of . "${shared[@]}") <(versions_of "$module" "${shared[@]}") | awk -v module="$module" '
+      $2 != $3 { print "in " module " run: go mod edit -replace " $1 "=" $1 "@" $2; differ = 1 }
+      END { exit differ }' || status=1
+  done
   return $status
+}
+
+# versions_of DIR MODULE... prints each module that the one in DIR is made of, and in which version.
+versions_of() {
+  (cd "$1" && go list -m -e -f '{{with or .Replace .}}{{if .Version}}{{$.Path}} {{.Version}}{{end}}{{end}}' "${@:2}" | sort)
 }
 
 # The code compiles with the other minors of Kubernetes too, and what is written down of these follows from go.mod.
