@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -106,30 +105,6 @@ func populate(ctx context.Context) {
 	}
 }
 
-// ask asks the server for a path of its API and reads the data of the answer.
-func ask(ctx context.Context, server *promserver.Server, path string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	answer := struct {
-		Status, Error string
-		Data          any
-	}{Data: into}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return err
-	}
-	if answer.Status != "success" {
-		return fmt.Errorf("%s: %s", path, answer.Error)
-	}
-	return nil
-}
-
 // dashboardQueries returns the expressions of the dashboard.
 func dashboardQueries() []string {
 	GinkgoHelper()
@@ -161,7 +136,7 @@ var _ = Describe("A Prometheus beside Berth", func() {
 		server := promserver.StartWith(ctx, GinkgoT(), fmt.Sprintf(scraping, scraperToken(ctx), rules, scheduler.Port(), port))
 		up := func(g Gomega) {
 			var answer struct{ Result []any }
-			g.Expect(ask(ctx, server, "/api/v1/query?query="+url.QueryEscape(`up == 1`), &answer)).To(Succeed())
+			g.Expect(server.Ask(ctx, "query?query="+url.QueryEscape(`up == 1`), &answer)).To(Succeed())
 			g.Expect(answer.Result).To(HaveLen(2))
 		}
 		Eventually(up).WithTimeout(patience).WithPolling(poll).Should(Succeed())
@@ -171,7 +146,7 @@ var _ = Describe("A Prometheus beside Berth", func() {
 		for _, query := range dashboardQueries() {
 			Eventually(func(g Gomega) {
 				var answer struct{ Result []any }
-				g.Expect(ask(ctx, server, "/api/v1/query?query="+url.QueryEscape(query), &answer)).To(Succeed())
+				g.Expect(server.Ask(ctx, "query?query="+url.QueryEscape(query), &answer)).To(Succeed())
 				g.Expect(answer.Result).NotTo(BeEmpty(), query)
 			}).WithTimeout(patience).WithPolling(poll).Should(Succeed())
 		}
@@ -183,7 +158,7 @@ var _ = Describe("A Prometheus beside Berth", func() {
 					Rules []struct{ Name, Health, LastError string }
 				}
 			}
-			g.Expect(ask(ctx, server, "/api/v1/rules", &answer)).To(Succeed())
+			g.Expect(server.Ask(ctx, "rules", &answer)).To(Succeed())
 			evaluated := 0
 			for _, group := range answer.Groups {
 				for _, rule := range group.Rules {

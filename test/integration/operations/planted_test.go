@@ -5,7 +5,6 @@ package operations_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -83,23 +82,12 @@ const slow = "BerthSchedulingSlow"
 // raised returns which alerts would call somebody, at once or if they go on. That attempts are slow
 // counts only if it is wanted.
 func raised(ctx context.Context, server *promserver.Server, want map[string]bool) ([]string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/v1/alerts", http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
 	var answer struct {
-		Data struct {
-			Alerts []struct{ Labels struct{ Alertname string } }
-		}
+		Alerts []struct{ Labels struct{ Alertname string } }
 	}
-	err = json.NewDecoder(response.Body).Decode(&answer)
+	err := server.Ask(ctx, "alerts", &answer)
 	names := map[string]bool{}
-	for _, alert := range answer.Data.Alerts {
+	for _, alert := range answer.Alerts {
 		if name := alert.Labels.Alertname; name != slow || want[slow] {
 			names[name] = true
 		}
