@@ -75,6 +75,7 @@ var _ = Describe("Trouble", Serial, func() {
 		DeferCleanup(func(ctx SpecContext) {
 			stopManager()
 			startManager(ctx)
+			untilReady(ctx)
 		})
 		m := settled(ctx)
 		Expect(plane.StopAPIServer()).To(Succeed())
@@ -124,14 +125,9 @@ var _ = Describe("Trouble", Serial, func() {
 
 var _ = Describe("Metrics", func() {
 	It("are shown to those only whom the API server lets read them", func(ctx SpecContext) {
-		answers := func(token string, code int) {
-			GinkgoHelper()
-			// Another spec may have started the manager a moment ago.
-			Eventually(codeOf).WithContext(ctx).WithArguments(token).WithTimeout(timeout).WithPolling(poll).Should(Equal(code))
-		}
-		answers("", http.StatusUnauthorized)
+		Expect(get(ctx, "")).To(Equal(http.StatusUnauthorized))
 		namespace := newNamespace(ctx)
-		answers(tokenOf(ctx, namespace), http.StatusForbidden)
+		Expect(get(ctx, tokenOf(ctx, namespace))).To(Equal(http.StatusForbidden))
 
 		_, err := client.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{
 			ObjectMeta: metav1.ObjectMeta{Name: namespace},
@@ -253,10 +249,11 @@ func scrape(ctx context.Context, token string) (code int, body string, err error
 	return response.StatusCode, string(content), err
 }
 
-// codeOf returns what a request for the metrics is answered with.
-func codeOf(ctx context.Context, token string) (int, error) {
+func get(ctx context.Context, token string) int {
+	GinkgoHelper()
 	code, _, err := scrape(ctx, token)
-	return code, err
+	Expect(err).NotTo(HaveOccurred())
+	return code
 }
 
 func metrics(ctx context.Context, token string) (string, error) {
