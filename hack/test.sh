@@ -61,15 +61,8 @@ packages() {
   esac
 }
 
-# test_files [-race] prints each file with tests, from the root of the module.
-test_files() {
-  go list "$@" -f '{{range .TestGoFiles}}{{$.Dir}}/{{.}}
-{{end}}{{range .XTestGoFiles}}{{$.Dir}}/{{.}}
-{{end}}' ./... | sed -n "s,^$PWD/,./,p" | sort
-}
-
 # norace_files prints the files with tests that the race detector is not for.
-norace_files() { comm -23 <(test_files) <(test_files -race); }
+norace_files() { grep -rlx --include='*_test.go' --exclude-dir=bin '//go:build !race' .; }
 
 # compile_needed [-race] PACKAGE... compiles all that the tests of the packages are made of, which shows how far it is; go test
 # itself is silent while it compiles. Packages that hold nothing but tests cannot be built, so they are left to go test.
