@@ -56,7 +56,7 @@ check_modules() {
     (cd "$module" && go mod tidy -diff) || { echo "run \`go mod tidy\` in $module"; status=1; }
   done
   mapfile -t shared < <(go list -deps -f '{{with .Module}}{{.Path}}{{end}}' k8s.io/client-go/kubernetes | sort -u)
-  for module in hack/tools/helm hack/tools/kubectl hack/tools/kwok; do
+  for module in hack/tools hack/tools/helm hack/tools/kubectl hack/tools/kwok; do
     join <(versions_of . "${shared[@]}") <(versions_of "$module" "${shared[@]}") | awk -v module="$module" '
       $2 != $3 { print "in " module " run: go mod edit -replace " $1 "=" $1 "@" $2; differ = 1 }
       END { exit differ }' || status=1
