@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"berth.dev/berth/test/integration/internal/promserver"
-	"berth.dev/berth/test/integration/internal/schedulerproc"
 	"berth.dev/berth/test/internal/proxy"
 )
 
@@ -129,13 +127,7 @@ func ofMoves(gauge *proxy.Proxy) []planted {
 
 var _ = Describe("Faults of moves", func() {
 	It("raise their alerts and no others, and can be found", func(ctx SpecContext) {
-		begins(ctx)
-		scheduler := schedulerproc.Start(ctx, plane.ControlPlane, schedulerproc.Options{Args: schedulerproc.Patient}).EndAfterwards()
-		_, port := controllers(ctx, "--metrics-interval=1s")
-		settle(ctx, scheduler)
-		server := promserver.StartWith(ctx, GinkgoT(), scrape(map[string][]int{
-			"berth-scheduler": {scheduler.Port()}, "berth-controller-manager": {port},
-		}))
+		server := watched(ctx, "--metrics-interval=1s")
 		inTurn(ctx, server, ofMoves(measured(ctx, server.URL)))
 	})
 })

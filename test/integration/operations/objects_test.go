@@ -73,6 +73,19 @@ func controllers(ctx context.Context, args ...string) (*localplane.Process, int)
 	return process, port
 }
 
+// watched starts a scheduler, and a controller manager with further flags, for a spec, and returns
+// a Prometheus that scrapes them where a Deployment is at rest.
+func watched(ctx context.Context, args ...string) *promserver.Server {
+	GinkgoHelper()
+	begins(ctx)
+	scheduler := schedulerproc.Start(ctx, plane.ControlPlane, schedulerproc.Options{Args: schedulerproc.Patient}).EndAfterwards()
+	_, port := controllers(ctx, args...)
+	settle(ctx, scheduler)
+	return promserver.StartWith(ctx, GinkgoT(), scrape(map[string][]int{
+		"berth-scheduler": {scheduler.Port()}, "berth-controller-manager": {port},
+	}))
+}
+
 // edit changes an object of the default namespace by a merge patch.
 func edit(ctx context.Context, what, patch string) {
 	GinkgoHelper()
@@ -133,13 +146,6 @@ var ofObjects = []planted{
 
 var _ = Describe("Faults of objects", func() {
 	It("raise their alerts and no others, and can be found", func(ctx SpecContext) {
-		begins(ctx)
-		scheduler := schedulerproc.Start(ctx, plane.ControlPlane, schedulerproc.Options{Args: schedulerproc.Patient}).EndAfterwards()
-		_, port := controllers(ctx)
-		settle(ctx, scheduler)
-		server := promserver.StartWith(ctx, GinkgoT(), scrape(map[string][]int{
-			"berth-scheduler": {scheduler.Port()}, "berth-controller-manager": {port},
-		}))
-		inTurn(ctx, server, ofObjects)
+		inTurn(ctx, watched(ctx), ofObjects)
 	})
 })

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"berth.dev/berth/test/integration/internal/promserver"
-	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
 
 // grow makes the pod of a Deployment older than it is, in etcd: no user can, and nobody waits here
@@ -102,13 +101,7 @@ func ofWaits(server *promserver.Server) []planted {
 
 var _ = Describe("Faults that last", func() {
 	It("raise their alerts and no others, and can be found", func(ctx SpecContext) {
-		begins(ctx)
-		scheduler := schedulerproc.Start(ctx, plane.ControlPlane, schedulerproc.Options{Args: schedulerproc.Patient}).EndAfterwards()
-		_, port := controllers(ctx)
-		settle(ctx, scheduler)
-		server := promserver.StartWith(ctx, GinkgoT(), scrape(map[string][]int{
-			"berth-scheduler": {scheduler.Port()}, "berth-controller-manager": {port},
-		}))
+		server := watched(ctx)
 		inTurn(ctx, server, ofWaits(server))
 	})
 })
