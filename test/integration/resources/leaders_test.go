@@ -80,10 +80,6 @@ var _ = Describe("a new leader", Serial, func() {
 		w.expectNoBreach()
 	})
 
-	leases := func() coordination.LeaseInterface {
-		return client.CoordinationV1().Leases(localplane.BerthNamespace)
-	}
-
 	DescribeTable("waits for the old one, whose lease somebody has", func(ctx SpecContext, spoil func(SpecContext) error) {
 		begin(ctx, func() {
 			first.ExpectEnd()
@@ -174,9 +170,13 @@ var _ = Describe("a process that begins to lead", Serial, func() {
 	}
 })
 
+func leases() coordination.LeaseInterface {
+	return client.CoordinationV1().Leases(localplane.BerthNamespace)
+}
+
 // settledBy returns what the leader says in its lease once nothing of the leaders before is late.
 func settledBy(ctx context.Context) string {
-	lease, err := client.CoordinationV1().Leases(localplane.BerthNamespace).Get(ctx, schedulerproc.Name, metav1.GetOptions{})
+	lease, err := leases().Get(ctx, schedulerproc.Name, metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}
