@@ -26,9 +26,10 @@ var assets embed.FS
 
 var documents = template.Must(template.New("").Funcs(template.FuncMap{"address": address}).ParseFS(assets, "assets/*.html"))
 
-// address returns where a link of a cell leads: a query of the same page, or a page below Prefix.
+// address returns where a link of a cell leads: a query of the same page, a page below Prefix, or
+// one elsewhere.
 func address(link string) string {
-	if strings.HasPrefix(link, "?") {
+	if strings.HasPrefix(link, "?") || strings.HasPrefix(link, "https://") {
 		return link
 	}
 	return Prefix + link
@@ -213,6 +214,8 @@ func (s *snapshot) find(path string, query url.Values) *page {
 		return s.subscriptionsView()
 	case "waiting":
 		return s.waiting(query)
+	case "health":
+		return s.healthView()
 	}
 	parts := strings.Split(path, "/")
 	for i := range parts {

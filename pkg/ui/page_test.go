@@ -56,7 +56,7 @@ func TestThePageIsAccessible(t *testing.T) {
 	says(w.deployment("nginx", 2, map[string]int64{"beijing": 1})("a"), "no node")
 	for _, path := range []string{
 		"/ui/", "/ui/pools", "/ui/applications", "/ui/waiting", "/ui/clusters/beijing", "/ui/resources/matlab", "/ui/namespaces/shop/pods/a",
-		"/ui/namespaces/shop/workloads/deployment/nginx", "/ui/nothing",
+		"/ui/namespaces/shop/workloads/deployment/nginx", "/ui/health", "/ui/nothing",
 	} {
 		_, body := w.get(path)
 		for _, fault := range inaccessible(parse(t, body)) {

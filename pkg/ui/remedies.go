@@ -6,18 +6,7 @@ package ui
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
-	"time"
-)
-
-const (
-	// tryAgain is how long it is not tried anew what would let a pod run.
-	tryAgain = 10 * time.Second
-	// tryTimeout bounds one trial, which reads much.
-	tryTimeout = 2 * time.Minute
-	// maxTried bounds the pods of which it is remembered.
-	maxTried = 50
+	"strings"
 )
 
 // Remedies are what would let a pod run.
@@ -32,87 +21,28 @@ type Remedies struct {
 // Remedy is what has to change together for a pod to run on a node of a Cluster.
 type Remedy struct{ Cluster, Node, Change string }
 
-// remedies tries what would let pods run, one after the other and only for those that somebody
-// looks at: unlike the rest of a page it takes reading all pods.
-type remedies struct {
-	ctx  context.Context //nolint:containedctx // it outlives the requests for pages
-	find func(ctx context.Context, namespace, name string) (*Remedies, error)
-	// tell is called when a page says something else than before.
-	tell func()
-	// changes counts those of the objects that are watched.
-	changes atomic.Uint64
-
-	mu sync.Mutex
-	// running is set during a trial, waiting while a page will ask for the next one.
-	running, waiting bool
-	known            map[string]*tried
-}
-
-// tried is what was found for a pod.
-type tried struct {
-	at      time.Time
-	changes uint64
-	found   *Remedies
-	err     error
-}
-
-// of returns what was found last for a pod, nil if nothing was. If something has changed since, it
-// is tried anew, but not at once again.
-func (r *remedies) of(namespace, name string) *tried {
-	key := namespace + "/" + name
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := r.known[key]
-	if r.running || last != nil && last.changes == r.changes.Load() {
-		return last
+// remediesOf tries what would let pods run, which unlike the rest of a page takes reading all pods.
+// Keys are NAMESPACE/NAME. It is nil if nothing is tried.
+func (s *Source) remediesOf(ctx context.Context, find func(ctx context.Context, namespace, name string) (*Remedies, error)) *lookups[*Remedies] {
+	if find == nil {
+		return nil
 	}
-	if last != nil {
-		if left := tryAgain - time.Since(last.at); left > 0 {
-			r.tellAfter(left)
-			return last
-		}
+	return &lookups[*Remedies]{
+		ctx: ctx, pause: muchPause, tell: s.signal, changes: &s.changes,
+		find: func(ctx context.Context, pod string) (*Remedies, error) {
+			namespace, name, _ := strings.Cut(pod, "/")
+			return find(ctx, namespace, name)
+		},
 	}
-	r.running = true
-	go r.try(namespace, name, key)
-	return last
-}
-
-// tellAfter makes pages ask again after a while. It is called with the lock.
-func (r *remedies) tellAfter(left time.Duration) {
-	if r.waiting {
-		return
-	}
-	r.waiting = true
-	time.AfterFunc(left, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.waiting = false
-		r.tell()
-	})
-}
-
-func (r *remedies) try(namespace, name, key string) {
-	ctx, cancel := context.WithTimeout(r.ctx, tryTimeout)
-	defer cancel()
-	began := r.changes.Load()
-	found, err := r.find(ctx, namespace, name)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.known) >= maxTried {
-		clear(r.known)
-	}
-	r.known[key] = &tried{at: time.Now(), changes: began, found: found, err: err}
-	r.running = false
-	r.tell()
 }
 
 // wouldRun adds to the page of a pod what would let it run.
 func (s *snapshot) wouldRun(p *page, namespace, name string) {
-	if s.remedies.find == nil {
+	if s.remedies == nil {
 		p.Reasons = append(p.Reasons, fmt.Sprintf("what would let it run now is told by: berthctl explain pod %s --namespace %s", name, namespace))
 		return
 	}
-	switch last := s.remedies.of(namespace, name); {
+	switch last := s.remedies.of(namespace + "/" + name); {
 	case last == nil:
 		p.Reasons = append(p.Reasons, "what would let it run now is being worked out")
 	case last.err != nil:
@@ -123,7 +53,7 @@ func (s *snapshot) wouldRun(p *page, namespace, name string) {
 	}
 }
 
-func (s *snapshot) addRemedies(p *page, last *tried) {
+func (s *snapshot) addRemedies(p *page, last *looked[*Remedies]) {
 	if len(last.found.Rows) == 0 {
 		return
 	}

@@ -33,15 +33,16 @@ type snapshot struct {
 	missing map[string]string
 	// stale is since when something is outdated, the zero time if nothing is.
 	stale time.Time
-	// remedies try what would let pods run, beside what the snapshot knows.
-	remedies *remedies
+	// remedies and health are looked up beside what the snapshot knows.
+	remedies *lookups[*Remedies]
+	health   health
 }
 
 // newSnapshot is called with the lock of the Source.
 func newSnapshot(s *Source) *snapshot {
 	found := &snapshot{
 		version: s.title(), at: time.Now(), namespace: s.namespace, missing: map[string]string{}, stale: s.staleSince(),
-		remedies: s.remedies,
+		remedies: s.remedies, health: s.health,
 	}
 	for name, k := range s.kinds {
 		if why := k.missing(); why != "" {

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -38,6 +39,10 @@ type Clients struct {
 	Config *rest.Config
 	// Remedies tries what would let a pod run that waits. If it is nil, pages tell which command does.
 	Remedies func(ctx context.Context, namespace, name string) (*Remedies, error)
+	// Alerts and Checks tell what is wrong with Berth itself. If one is nil, pages tell which command
+	// does.
+	Alerts func(ctx context.Context) ([]Alert, error)
+	Checks func(ctx context.Context) *Checks
 }
 
 // Source watches what the pages show, with the rights of one user. It is safe for concurrent use.
@@ -47,8 +52,11 @@ type Source struct {
 	kinds      map[string]*kind
 	// further looks up owners of operators' kinds.
 	further workload.FurtherSource
-	// remedies are those of the pods whose pages are looked at.
-	remedies *remedies
+	// changes counts those of the objects that are watched.
+	changes atomic.Uint64
+	// remedies are those of the pods whose pages are looked at, health is that of Berth itself.
+	remedies *lookups[*Remedies]
+	health   health
 	// ended is closed when nothing is watched any more.
 	ended <-chan struct{}
 
@@ -77,9 +85,9 @@ func NewSource(ctx context.Context, clients Clients, namespace string, scheduler
 	if s.further, err = lookUpOwners(ctx, clients, namespace, s.signal); err != nil {
 		return nil, err
 	}
-	s.remedies = &remedies{ctx: ctx, find: clients.Remedies, tell: s.signal, known: map[string]*tried{}}
+	s.remedies, s.health = s.remediesOf(ctx, clients.Remedies), s.healthOf(ctx, &clients)
 	s.kinds = watchedKinds(clients.Kubernetes, clients.Berth, namespace, func() {
-		s.remedies.changes.Add(1)
+		s.changes.Add(1)
 		s.signal()
 	})
 	for _, k := range s.kinds {

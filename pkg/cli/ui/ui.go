@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"berth.dev/berth/pkg/cli/check"
 	"berth.dev/berth/pkg/cli/internal/client"
 	"berth.dev/berth/pkg/cli/internal/profile"
 	"berth.dev/berth/pkg/cli/internal/remedies"
@@ -30,6 +31,7 @@ import (
 
 const long = `Show Berth in a browser: sites with what they should run and do, pools with their holders, applications with their
 ranking and moves, waiting pods by reason, and a page for each of them that says why. The pages follow all changes.
+A further view shows what berthctl check finds and, with --prometheus, the alerts that are raised.
 
 They are served on this machine only, as long as the command runs, and show what you may read: whoever can open
 connections on this machine sees it, as with kubectl proxy. Nothing can be changed there. With --namespace, or if you may not
@@ -39,7 +41,10 @@ const example = `  # Open the address that it prints in a browser
   berthctl ui
 
   # Always at the same address
-  berthctl ui --port 8090`
+  berthctl ui --port 8090
+
+  # With the alerts of a Prometheus of the Prometheus operator
+  berthctl ui --prometheus monitoring/prometheus-operated`
 
 const (
 	headerTimeout  = 5 * time.Second
@@ -60,13 +65,15 @@ type options struct {
 	address string
 	port    int
 	profile profile.Flags
+	// prometheus is where the alerts are that pages show, empty for nowhere.
+	prometheus string
 }
 
 // NewCommand returns the command ui.
 func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *cobra.Command {
 	o := &options{streams: streams, factory: factory}
 	cmd := &cobra.Command{
-		Use: "ui", Short: "Show sites, pools, subscriptions, applications and waiting pods in a browser", Long: long, Example: example,
+		Use: "ui", Short: "Show sites, pools, subscriptions, applications, waiting pods and alerts in a browser", Long: long, Example: example,
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), cmd.Flags().Changed("namespace"))
@@ -74,6 +81,7 @@ func NewCommand(streams genericiooptions.IOStreams, factory *client.Factory) *co
 	}
 	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1", "loopback address to serve on")
 	cmd.Flags().IntVar(&o.port, "port", 0, "port to serve on, 0 for any that is free")
+	cmd.Flags().StringVar(&o.prometheus, "prometheus", "", prometheusUsage)
 	o.profile.AddTo(cmd)
 	return cmd
 }
@@ -87,6 +95,10 @@ func (o *options) run(ctx context.Context, namespaced bool) error {
 	if err != nil {
 		return err
 	}
+	read, err := o.clients(clients)
+	if err != nil {
+		return err
+	}
 	namespace, err := o.namespace(ctx, clients, namespaced)
 	if err != nil {
 		return err
@@ -96,7 +108,7 @@ func (o *options) run(ctx context.Context, namespaced bool) error {
 		return fmt.Errorf("--port: %w", err)
 	}
 	server := &http.Server{
-		Handler:           onlyHere(o.handler(ctx, clients, namespace)),
+		Handler:           onlyHere(o.handler(ctx, read, namespace)),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
@@ -145,14 +157,14 @@ func (o *options) namespace(ctx context.Context, clients client.Clients, namespa
 	return namespace, err
 }
 
-func (o *options) handler(ctx context.Context, clients client.Clients, namespace string) http.Handler {
+func (o *options) handler(ctx context.Context, clients ui.Clients, namespace string) http.Handler {
 	sources := &ui.Sources{Most: maxNamespaces, MostEach: maxNamespaces}
 	// The name is new in each run: a browser must not show what was chosen in another one.
 	pages := &ui.Handler{Done: ctx.Done(), NamespaceCookie: "berth-namespace-" + rand.Text()[:8]}
 	pages.Find = func(w http.ResponseWriter, r *http.Request) *ui.Viewer {
 		chosen := pages.NamespaceOf(r, namespace)
 		source, err := sources.Get(ctx, ui.Key{Namespace: chosen}, func(ctx context.Context) (*ui.Source, error) {
-			return ui.NewSource(ctx, o.clients(clients), chosen, o.profile.Schedulers())
+			return ui.NewSource(ctx, clients, chosen, o.profile.Schedulers())
 		})
 		if err != nil {
 			ui.WriteBusy(w, r, err)
@@ -167,21 +179,42 @@ func (o *options) handler(ctx context.Context, clients client.Clients, namespace
 }
 
 // clients are those by which the pages read.
-func (o *options) clients(clients client.Clients) ui.Clients {
-	return ui.Clients{
-		Kubernetes: clients.Kubernetes, Berth: clients.Berth, Config: clients.Config,
-		Remedies: func(ctx context.Context, namespace, name string) (*ui.Remedies, error) {
-			found, err := remedies.Of(ctx, clients, &o.profile, namespace, name)
-			if err != nil {
-				return nil, err
-			}
-			told := &ui.Remedies{Heading: remedy.Heading, Says: found.Says()}
-			for i := range found.Remedies {
-				r := &found.Remedies[i]
-				told.Rows = append(told.Rows, ui.Remedy{Cluster: r.Cluster, Node: r.Node, Change: strings.Join(r.Changes, ", and ")})
-			}
-			return told, nil
-		},
+func (o *options) clients(clients client.Clients) (ui.Clients, error) {
+	read := ui.Clients{
+		Kubernetes: clients.Kubernetes, Berth: clients.Berth, Config: clients.Config, Remedies: o.remedies(clients), Checks: checks(clients),
+	}
+	ask, err := prometheus(clients, o.prometheus)
+	if ask != nil {
+		read.Alerts = alertsBy(ask)
+	}
+	return read, err
+}
+
+// remedies returns what tries what would let a pod run.
+func (o *options) remedies(clients client.Clients) func(ctx context.Context, namespace, name string) (*ui.Remedies, error) {
+	return func(ctx context.Context, namespace, name string) (*ui.Remedies, error) {
+		found, err := remedies.Of(ctx, clients, &o.profile, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		told := &ui.Remedies{Heading: remedy.Heading, Says: found.Says()}
+		for i := range found.Remedies {
+			r := &found.Remedies[i]
+			told.Rows = append(told.Rows, ui.Remedy{Cluster: r.Cluster, Node: r.Node, Change: strings.Join(r.Changes, ", and ")})
+		}
+		return told, nil
+	}
+}
+
+// checks returns what makes the checks of berthctl check.
+func checks(clients client.Clients) func(context.Context) *ui.Checks {
+	return func(ctx context.Context) *ui.Checks {
+		found, made := check.Find(ctx, clients)
+		told := &ui.Checks{Count: made}
+		for _, f := range found {
+			told.Findings = append(told.Findings, ui.Finding{ID: f.ID, Category: f.Category, Failed: f.Failed, Says: f.Text})
+		}
+		return told
 	}
 }
 

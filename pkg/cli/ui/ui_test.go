@@ -85,6 +85,10 @@ func TestUI(t *testing.T) {
 	}
 }
 
+func TestAPrometheusThatIsNone(t *testing.T) {
+	clitest.Run(t.Context(), clitest.NewWorld(t).Options(), "ui", "--prometheus", "nowhere").CheckFailed(t, `--prometheus: "nowhere" is neither`)
+}
+
 func TestOneNamespace(t *testing.T) {
 	w := clitest.NewWorld(t)
 	w.Cluster("beijing", 1)

@@ -53,6 +53,9 @@ var _ = Describe("ui", func() {
 		Expect(page("waiting")).To(ContainSubstring(pods[1]))
 		Expect(page("namespaces/" + s.namespace + "/pods/" + pods[0])).To(ContainSubstring("placed it"))
 
+		Eventually(page).WithArguments("health").WithContext(ctx).WithTimeout(timeout).
+			Should(ContainSubstring("there is no Deployment berth-system/berth-controller-manager"))
+
 		_, err := berth.BerthV1alpha1().Clusters().Patch(ctx, s.beijing, types.MergePatchType,
 			[]byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
 		Expect(err).NotTo(HaveOccurred())
