@@ -92,17 +92,17 @@ func placing() []string { return append([]string{pods, policies, clusters}, owne
 
 // sites shows all Clusters.
 func (s *snapshot) sites() *page {
-	t := &table{ID: "sites", Caption: "Sites", Empty: s.empty("There are no Clusters.", clusters), Columns: append([]column{
+	t := &table{ID: "sites", Caption: "Sites", Empty: s.empty("There are no Clusters.", clusters), Columns: slices.Concat([]column{
 		{Key: "site", Title: "Site"}, {Key: "status", Title: "Status"}, {Key: "where", Title: "Where"},
 		{Key: "nodes", Title: "Nodes", Number: true}, {Key: "ready", Title: "Ready nodes", Number: true},
-	}, shareColumns...)}
+	}, shareColumns, []column{{Key: "changed", Title: "Readiness changed"}})}
 	shares, exact := s.shares(), s.exact(s.placed...)
 	all := s.state.Topology.Clusters()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
-		t.Rows = append(t.Rows, append(row{
+		t.Rows = append(t.Rows, slices.Concat(row{
 			link(name, clusterPath(name)), statusOf(c.Object), text(whereOf(c.Object)), number(s.nodes(c)), number(s.readyNodes(c)),
-		}, shares[name].cells(exact)...))
+		}, shares[name].cells(exact), row{readinessChanged(c.Object)}))
 	}
 	for _, name := range slices.Sorted(maps.Keys(shares)) {
 		if all[name] != nil || shares[name].current+shares[name].wanted == 0 || !s.tells(name) {
@@ -112,9 +112,9 @@ func (s *snapshot) sites() *page {
 		if name == "" {
 			what = "nodes in no site"
 		}
-		t.Rows = append(t.Rows, append(row{
+		t.Rows = append(t.Rows, slices.Concat(row{
 			text(orNone(name)), state(false, what), text(""), text("-"), text("-"),
-		}, shares[name].cells(exact)...))
+		}, shares[name].cells(exact), row{text("-")}))
 	}
 	return &page{Title: "Sites", View: "sites", Tables: []*table{t}, Notes: s.notes(append(placing(), nodes)...)}
 }
@@ -156,6 +156,14 @@ func statusOf(c *berthv1alpha1.Cluster) cell {
 	default:
 		return state(true, "ready")
 	}
+}
+
+// readinessChanged tells when a Cluster became ready, or ceased to be: of one that flaps, lately.
+func readinessChanged(c *berthv1alpha1.Cluster) cell {
+	if ready := apimeta.FindStatusCondition(c.Status.Conditions, berthv1alpha1.ClusterReady); ready != nil {
+		return since(ready.LastTransitionTime.Time)
+	}
+	return text("-")
 }
 
 // whereOf says where a Cluster is.

@@ -20,14 +20,16 @@ import (
 func TestSitesShowWhatIsWantedCurrentAndShort(t *testing.T) {
 	w := newWorld(t)
 	w.cluster("beijing", 2)
-	w.cluster("hangzhou", 1)
+	w.cluster("hangzhou", 1).Status.Conditions = []metav1.Condition{{
+		Type: berthv1alpha1.ClusterReady, LastTransitionTime: metav1.NewTime(time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)),
+	}}
 	pod := w.deployment("nginx", 5, map[string]int64{"beijing": 2, "hangzhou": 3})
 	place(pod("a"), "beijing-0", "nginx", "beijing", 0)
 	place(pod("b"), "beijing-1", "nginx", "beijing", 1)
 	place(pod("c"), "hangzhou-0", "nginx", "hangzhou", 2)
 	want := [][]string{
-		{"beijing", "unknown", "", "2", "2", "2", "2", "0", "100%"},
-		{"hangzhou", "unknown", "", "1", "1", "3", "1", "2", "33%"},
+		{"beijing", "unknown", "", "2", "2", "2", "2", "0", "100%", "-"},
+		{"hangzhou", "not ready:", "", "1", "1", "3", "1", "2", "33%", "2026-11-27 12:00:00"},
 	}
 	if diff := cmp.Diff(want, w.table("/ui/sites", "sites")); diff != "" {
 		t.Errorf("sites (-want +got):\n%s", diff)

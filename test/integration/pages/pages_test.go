@@ -46,9 +46,9 @@ func look(serve func(context.Context) *server) {
 	It("shows what the API says, and every change of it without being loaded again", func(ctx SpecContext) {
 		b := serve(ctx).open(ctx, "sites")
 		Expect(b.rows("sites")).To(HaveExactElements(
-			HaveExactElements("beijing", "unknown", "Beijing", "2", "2", "0", "0", "0", "-"),
-			HaveExactElements("hangzhou", "unknown", "", "2", "2", "0", "0", "0", "-"),
-			HaveExactElements("madrid", "unknown", hostile, "2", "2", "0", "0", "0", "-"),
+			HaveExactElements("beijing", "unknown", "Beijing", "2", "2", "0", "0", "0", "-", "-"),
+			HaveExactElements("hangzhou", "unknown", "", "2", "2", "0", "0", "0", "-", "-"),
+			HaveExactElements("madrid", "unknown", hostile, "2", "2", "0", "0", "0", "-", "-"),
 		))
 		b.picture("sites")
 		evaluate[int](b, "window.before = 1")
@@ -98,7 +98,7 @@ func look(serve func(context.Context) *server) {
 	It("can be read by everybody, in light and in dark", func(ctx SpecContext) {
 		s := serve(ctx)
 		b := s.start(ctx)
-		for _, page := range []string{"sites", "pools", "applications", "subscriptions", "waiting", "clusters/beijing", "nothing/here"} {
+		for _, page := range []string{"sites", "pools", "applications", "subscriptions", "waiting", "health", "clusters/beijing", "nothing/here"} {
 			b.visit(s.address + page)
 			for _, scheme := range []string{"light", "dark"} {
 				call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
