@@ -39,7 +39,7 @@ func ofSchedulers(link *proxy.Proxy, fleet schedulerproc.Fleet) []planted {
 		{
 			name: "a Scheduler has died", alert: "BerthNamedSchedulerNotReady",
 			plant: func(context.Context) { fleet.Kill("b") },
-			cause: `(?m)^b .*False`,
+			cause: `(?m)^b .*False`, page: "health", shows: "the Scheduler b: ",
 		},
 	}
 }

@@ -126,6 +126,7 @@ var ofObjects = []planted{
 	{
 		name: "a policy cannot be carried out", alert: "BerthPolicyRefused", plant: func(ctx context.Context) { apply(ctx, "refused") },
 		names: []string{"POLICY", "foreign"}, cause: `foreign .*False(?s:.*)elsewhere`,
+		page: "health", shows: "PropagationPolicy default/foreign: ",
 	},
 	{
 		name: "no cluster suits an Application", alert: "BerthApplicationsUnplaced",

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,7 +37,7 @@ type planted struct {
 	names []string
 	// cause is what its commands must print, as a regular expression.
 	cause string
-	// page shows what is a part of its text; empty where no page can.
+	// page shows what is a part of its text; empty if only the view of Berth's health tells of it.
 	page, shows string
 }
 
@@ -88,11 +87,26 @@ func raised(ctx context.Context, server *promserver.Server, want map[string]bool
 	err := server.Ask(ctx, "alerts", &answer)
 	names := map[string]bool{}
 	for _, alert := range answer.Alerts {
-		if name := alert.Labels.Alertname; name != slow || want[slow] {
-			names[name] = true
-		}
+		names[alert.Labels.Alertname] = true
 	}
-	return slices.Sorted(maps.Keys(names)), err
+	return counted(names, want), err
+}
+
+// shown returns which of them a page shows.
+func shown(ctx context.Context, pages *visitor.Visitor, want map[string]bool) ([]string, error) {
+	rows, err := pages.Rows(ctx, "health", "alerts")
+	names := map[string]bool{}
+	for _, row := range rows {
+		names[row[0]] = true
+	}
+	return counted(names, want), err
+}
+
+func counted(names, want map[string]bool) []string {
+	if !want[slow] {
+		delete(names, slow)
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // logs is a command that reads the logs of pods, and of which program.
@@ -135,7 +149,7 @@ func (p *planted) follow(ctx context.Context) string {
 func inTurn(ctx context.Context, server *promserver.Server, faults []planted) {
 	GinkgoHelper()
 	want := map[string]bool{}
-	look := visitor.Visitor{Client: &http.Client{Timeout: timeout}, Site: pages}
+	pages := look(ctx, server)
 	expect := func(name string) {
 		GinkgoHelper()
 		all := slices.Sorted(maps.Keys(want))
@@ -158,10 +172,12 @@ func inTurn(ctx context.Context, server *promserver.Server, faults []planted) {
 			Eventually(p.follow).WithArguments(ctx).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).Should(MatchRegexp(p.cause), p.name)
 		}
 		if p.page != "" {
-			Eventually(look.Text).WithArguments(ctx, p.page).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).
+			Eventually(pages.Text).WithArguments(ctx, p.page).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).
 				Should(ContainSubstring(p.shows), p.name)
 		}
 		expect(p.name)
+		Eventually(shown).WithArguments(ctx, pages, want).WithContext(ctx).WithTimeout(timeout).WithPolling(poll).
+			Should(HaveExactElements(slices.Sorted(maps.Keys(want))), "the page of "+p.name)
 		AddReportEntry(p.name, time.Since(began).Round(time.Millisecond).String())
 	}
 }

@@ -9,6 +9,7 @@ package operations_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"berth.dev/berth/test/integration/internal/installation"
 	"berth.dev/berth/test/integration/internal/promserver"
 	"berth.dev/berth/test/integration/internal/runbook"
+	"berth.dev/berth/test/internal/visitor"
 )
 
 const (
@@ -30,11 +32,10 @@ const (
 	poll    = 100 * time.Millisecond
 )
 
-// plane is the control plane, pages the address of berthctl ui, token a file with a token that may
-// read metrics.
+// plane is the control plane, token a file with a token that may read metrics.
 var (
-	plane        installation.Plane
-	pages, token string
+	plane installation.Plane
+	token string
 )
 
 func TestOperations(t *testing.T) {
@@ -52,14 +53,20 @@ func begin(ctx SpecContext, started installation.Plane) {
 	Expect(err).NotTo(HaveOccurred())
 	token = filepath.Join(plane.StateDir(), "prometheus-token")
 	Expect(os.WriteFile(token, []byte(text), 0o600)).To(Succeed())
+}
+
+// look serves the pages of berthctl ui for a spec, with the alerts of a Prometheus.
+func look(ctx context.Context, server *promserver.Server) *visitor.Visitor {
+	GinkgoHelper()
 	port, err := localplane.FreePort()
 	Expect(err).NotTo(HaveOccurred())
 	programs, err := localplane.FindBinDir()
 	Expect(err).NotTo(HaveOccurred())
-	_, err = plane.StartProcess(ctx, "ui", filepath.Join(programs, "berthctl"), "ui", fmt.Sprint("--port=", port),
-		"--kubeconfig="+plane.AdminKubeconfig())
+	process, err := plane.StartProcess(ctx, "ui", filepath.Join(programs, "berthctl"), "ui", fmt.Sprint("--port=", port),
+		"--kubeconfig="+plane.AdminKubeconfig(), "--prometheus="+server.URL)
 	Expect(err).NotTo(HaveOccurred())
-	pages = fmt.Sprintf("http://127.0.0.1:%d/ui/", port)
+	DeferCleanup(func() { Expect(process.Stop(timeout)).To(Succeed()) })
+	return &visitor.Visitor{Client: &http.Client{Timeout: timeout}, Site: fmt.Sprintf("http://127.0.0.1:%d/ui/", port)}
 }
 
 // apply applies objects of testdata.

@@ -81,7 +81,7 @@ func ofWaits(server *promserver.Server) []planted {
 		{
 			name: "a site flaps", alert: "BerthClusterFlaps", plant: func(ctx context.Context) { flap(ctx, server, 4) },
 			cause: `NAME[^\n]*\n(harbour|river)[^\n]*\n(harbour|river)[^\n]*\nisland`,
-			page:  "clusters/island", shows: "Ready True NodesReady",
+			page:  "sites?sort=sites.changed", shows: "Readiness changed island",
 		},
 		{
 			name: "a waiter starves", alert: "BerthPodStarves",
