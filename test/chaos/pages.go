@@ -37,7 +37,7 @@ const (
 
 // looked are the pages that are open, of each server the same.
 var looked = []string{
-	"sites", "pools", "applications", "waiting", "clusters/site0", "resources/" + licence,
+	"sites", "pools", "applications", "waiting", "clusters/site0", "resources/" + licence, "health",
 	"namespaces/" + namespace + "/workloads/deployment/app0",
 }
 
