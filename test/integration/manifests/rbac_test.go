@@ -104,6 +104,10 @@ var _ = Describe("The scheduler's permissions", func() {
 		} {
 			stock.Insert(each(resource, "list", "watch")...)
 		}
+		// What the roles of 1.36 and 1.37 have besides, which the same manifests serve.
+		stock.Insert(each("resourceclaims.resource.k8s.io", "create", "delete")...)
+		stock.Insert(each("resourceclaims/binding.resource.k8s.io", "patch", "update")...)
+		stock.Insert(each("devicetaintrules.resource.k8s.io", "get", "list", "watch")...)
 		stock.Insert("create schedulers.berth.dev", "get schedulers.berth.dev", "patch schedulers/status.berth.dev")
 		// Whom workloads belong to, and those of operators.
 		stock.Insert("get applications.berth.dev", "get subscriptions.berth.dev", "get customresourcedefinitions.apiextensions.k8s.io")
