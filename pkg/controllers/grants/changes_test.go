@@ -88,6 +88,34 @@ func TestPodsThatGiveSomethingBackLeadToAPass(t *testing.T) {
 	}
 }
 
+func TestPodsThatTakeSomethingLeadToAPass(t *testing.T) {
+	waits, plain, alone := holder(0, "a"), holder(0, "a"), holder(0, "")
+	waits.Spec.NodeName = ""
+	delete(plain.Annotations, berthv1alpha1.ChargedAnnotation)
+	created := func(pod *corev1.Pod) bool {
+		return grants.Takes().Create(event.TypedCreateEvent[*corev1.Pod]{Object: pod})
+	}
+	becomes := func(before, after *corev1.Pod) bool {
+		return grants.Takes().Update(event.TypedUpdateEvent[*corev1.Pod]{ObjectOld: before, ObjectNew: after})
+	}
+	tests := map[string]struct{ got, want bool }{
+		"a holder is bound":                   {becomes(waits, holder(0, "a")), true},
+		"one that holds nothing is":           {becomes(waits, plain), false},
+		"one is out of nobody's grant":        {becomes(waits, alone), false},
+		"a holder changes and goes on":        {becomes(holder(0, "a"), holder(0, "a")), false},
+		"a holder is seen for the first time": {created(holder(0, "a")), true},
+		"one that waits is":                   {created(waits), false},
+		"a holder is deleted":                 {grants.Takes().Delete(event.TypedDeleteEvent[*corev1.Pod]{Object: holder(0, "a")}), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tc.got != tc.want {
+				t.Errorf("a pass: %t, want %t", tc.got, tc.want)
+			}
+		})
+	}
+}
+
 func updated(before, after *corev1.Pod) bool {
 	return grants.Releases().Update(event.TypedUpdateEvent[*corev1.Pod]{ObjectOld: before, ObjectNew: after})
 }

@@ -45,6 +45,9 @@ const (
 	pause = 50 * time.Millisecond
 	// again is when a pass looks again while something is under way.
 	again = 500 * time.Millisecond
+	// taken is how long after a pod has taken something a pass follows. Until then its Scheduler has
+	// said what its other pods want. An earlier pass would grant once more what this one has.
+	taken = time.Second
 )
 
 // Reconciler keeps the grants.
@@ -72,6 +75,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Scheduler{}, singleton.After[*berthv1alpha1.Scheduler](pause),
 			singleton.Changes(schedulerChanged))).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.After[*corev1.Pod](pause), releases())).
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, singleton.After[*corev1.Pod](taken), takes())).
 		WatchesRawSource(source.TypedFunc[singleton.Key](r.listen)).
 		Complete(r)
 	if err != nil {
@@ -98,9 +102,24 @@ func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
 		!apiequality.Semantic.DeepEqual(before.Status.Spending, after.Status.Spending)
 }
 
+func charged(pod *corev1.Pod) bool { return pod.Annotations[berthv1alpha1.ChargedAnnotation] != "" }
+
+// takes lets the events pass by which a pod takes something out of a grant. Its Scheduler may want
+// as much for the next pod as it has wanted for this one: then what it says stays the same, and no
+// other event tells that there is a demand which has not been met.
+func takes() predicate.TypedPredicate[*corev1.Pod] {
+	holds := func(pod *corev1.Pod) bool {
+		return charged(pod) && pod.Spec.NodeName != "" && pod.Annotations[berthv1alpha1.GranteeAnnotation] != ""
+	}
+	return predicate.TypedFuncs[*corev1.Pod]{
+		CreateFunc: func(e event.TypedCreateEvent[*corev1.Pod]) bool { return holds(e.Object) },
+		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Pod]) bool { return holds(e.ObjectNew) && !holds(e.ObjectOld) },
+		DeleteFunc: func(event.TypedDeleteEvent[*corev1.Pod]) bool { return false },
+	}
+}
+
 // releases lets the events pass by which a pod gives back what it held.
 func releases() predicate.TypedPredicate[*corev1.Pod] {
-	charged := func(pod *corev1.Pod) bool { return pod.Annotations[berthv1alpha1.ChargedAnnotation] != "" }
 	return predicate.TypedFuncs[*corev1.Pod]{
 		CreateFunc: func(event.TypedCreateEvent[*corev1.Pod]) bool { return false },
 		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.Pod]) bool {

@@ -8,4 +8,5 @@ var (
 	ResourceChanged  = resourceChanged
 	SchedulerChanged = schedulerChanged
 	Releases         = releases
+	Takes            = takes
 )

@@ -305,6 +305,18 @@ func TestGrantsMoveWhenTheyAreAcknowledged(t *testing.T) {
 	h.expect("when a holds more than it seemed", "a=7", "b=3")
 }
 
+// A unit serves the first of two pods, and the second one wants as much, so that the Scheduler has
+// nothing else to say.
+func TestWhatAPodHoldsServesNoOther(t *testing.T) {
+	h := newHarness(t, shard("a", wants("1")), shard("b", &berthv1alpha1.Spending{}))
+	h.expect("for the first pod", "a=1")
+	h.expect("before it holds anything", "a=1")
+	if err := h.api.Create(t.Context(), holder(0, "a")); err != nil {
+		t.Fatal(err)
+	}
+	h.expect("for the second pod", "a=2")
+}
+
 // Behind one pod of the highest priority many wait that have a lower one than those of another
 // scheduler.
 func TestGrantsGoToTheHigherPriority(t *testing.T) {
