@@ -39,7 +39,7 @@ Credentials are made anew for each run, and everything is gone afterwards. It is
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&options.BinDir, "bin-dir", "", "where the programs are (default: next to this one)")
 	flags.StringVar(&options.Manifests, "manifests", "",
-		"the directory with crds/ and base/ (default: manifests next to the directory of the programs)")
+		"the directory with crds/ and base/ (default: manifests next to the directory of the programs, or to the one above)")
 	flags.StringVar(&options.StateDir, "state-dir", "",
 		"where data, credentials and logs go; must be empty or not exist (default: a new directory for temporary files)")
 	flags.BoolVar(&options.Keep, "keep", false, "leave the state directory behind")
@@ -55,8 +55,8 @@ func addSize(cmd *cobra.Command, options *world.Options) {
 	cmd.Flags().IntVar(&options.Nodes, "nodes", options.Nodes, fmt.Sprintf("number of nodes per cluster, 1 to %d", world.MaxNodes))
 }
 
-// completePaths finds the programs next to this one and the manifests next to their directory, so
-// that it does not matter where the command is called.
+// completePaths finds the programs next to this one and the manifests, so that it does not matter
+// where the command is called.
 func completePaths(options *world.Options) error {
 	if options.BinDir == "" {
 		self, err := os.Executable()
@@ -66,7 +66,25 @@ func completePaths(options *world.Options) error {
 		options.BinDir = filepath.Dir(self)
 	}
 	if options.Manifests == "" {
-		options.Manifests = filepath.Join(filepath.Dir(options.BinDir), "manifests")
+		options.Manifests = manifestsOf(options.BinDir)
 	}
 	return nil
+}
+
+// manifestsOf returns the manifests next to the directory of the programs. If there are none it
+// returns those next to the directory above: programs that are compiled with another minor of
+// Kubernetes are in bin/kubernetes-1.37, for instance.
+func manifestsOf(programs string) string {
+	const name = "manifests"
+	above := filepath.Dir(programs)
+	beside := filepath.Join(above, name)
+	if further := filepath.Join(filepath.Dir(above), name); !exists(beside) && exists(further) {
+		return further
+	}
+	return beside
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

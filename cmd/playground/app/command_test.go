@@ -4,6 +4,7 @@
 package app
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -76,5 +77,22 @@ func TestCommandLine(t *testing.T) {
 			cmd.SetArgs(test.args)
 			flagtest.CheckError(t, cmd.ExecuteContext(t.Context()), test.want)
 		})
+	}
+}
+
+func TestManifestsOfPrograms(t *testing.T) {
+	root := t.TempDir()
+	programs, others := filepath.Join(root, "bin"), filepath.Join(root, "bin", "kubernetes-1.37")
+	if got, want := manifestsOf(others), filepath.Join(root, "bin", "manifests"); got != want {
+		t.Errorf("where there are none: %s, want %s", got, want)
+	}
+	want := filepath.Join(root, "manifests")
+	if err := os.MkdirAll(want, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{programs, others} {
+		if got := manifestsOf(dir); got != want {
+			t.Errorf("of programs in %s: %s, want %s", dir, got, want)
+		}
 	}
 }
