@@ -21,6 +21,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/generated/clientset/versioned"
 	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/test/integration/internal/installation"
 )
 
 var _ = Describe("berth-playground demo", func() {
@@ -75,7 +76,7 @@ var _ = Describe("berth-playground", func() {
 		binDir, err := localplane.FindBinDir()
 		Expect(err).NotTo(HaveOccurred())
 		apply := exec.CommandContext(ctx, filepath.Join(binDir, "berth-playground"), "apply",
-			filepath.Join(filepath.Dir(binDir), "examples", "node-groups", "nginx.yaml"))
+			installation.Path("examples", "node-groups", "nginx.yaml"))
 		apply.Env = append(os.Environ(), "KUBECONFIG="+p.kubeconfig())
 		text, err := apply.CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(text))
