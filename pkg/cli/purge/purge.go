@@ -104,10 +104,14 @@ func (c *command) run(ctx context.Context) error {
 	return err
 }
 
-// write lists what was done. Whole is set if all was looked at.
+// write lists what was done, or would be. Whole is set if all was looked at.
 func (c *command) write(w io.Writer, whole bool) error {
+	mark := ""
+	if c.dryRun {
+		mark = " (dry run)" // as kubectl has it
+	}
 	for _, a := range c.actions {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", a.Object, a.Done); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s%s\n", a.Object, a.Done, mark); err != nil {
 			return err
 		}
 	}

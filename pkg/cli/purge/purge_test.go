@@ -126,7 +126,11 @@ func TestRequestsOnObjects(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	w := installed(t)
 	result := clitest.Run(t.Context(), w.Options(), "purge", "--dry-run")
-	if diff := cmp.Diff(all, sorted(result.Out)); diff != "" || result.Code != 0 {
+	if !strings.Contains(result.Out, " (dry run)\n") {
+		t.Errorf("it tells as done what would be: %s", result.Out)
+	}
+	said := strings.ReplaceAll(result.Out, " (dry run)\n", "\n")
+	if diff := cmp.Diff(all, sorted(said)); diff != "" || result.Code != 0 {
 		t.Errorf("exit status %d, output differs (-want +got):\n%s%s", result.Code, diff, result.Err)
 	}
 	for _, a := range slices.Concat(w.Clients.Kubernetes.Actions(), w.Clients.Berth.Actions()) {
