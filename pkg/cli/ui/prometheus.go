@@ -44,7 +44,10 @@ var service = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)/([a-z0-9
 
 // prometheus returns what asks a Prometheus for its answer of alerts, nil for an empty reference.
 func prometheus(clients client.Clients, reference string) (func(context.Context) (io.ReadCloser, error), error) {
-	if reference == "" || len(reference) > maxReference {
+	if reference == "" {
+		return nil, nil //nolint:nilnil // nobody is asked
+	}
+	if len(reference) > maxReference {
 		return nil, errReference(reference)
 	}
 	if named := service.FindStringSubmatch(reference); named != nil {
@@ -64,11 +67,7 @@ func prometheus(clients client.Clients, reference string) (func(context.Context)
 	return func(ctx context.Context) (io.ReadCloser, error) { return get(ctx, at.JoinPath(alertsPath)) }, nil
 }
 
-// errReference returns why a reference to a Prometheus cannot be used, nil if there is none.
 func errReference(reference string) error {
-	if reference == "" {
-		return nil
-	}
 	return fmt.Errorf("--prometheus: %.128q is neither NAMESPACE/SERVICE, such as monitoring/prometheus-operated, nor a URL", reference)
 }
 
