@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -174,6 +175,7 @@ func TestWorld(t *testing.T) {
 	if *traceFlag {
 		options.Trace = os.Stderr
 	}
+	utilrand.Seed(int64(asked.first)) //nolint:gosec // any number will do
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
 		simulate := world.Simulate

@@ -4,6 +4,7 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -136,3 +137,7 @@ func NewRequest(verb string, resource schema.GroupVersionResource, namespace, na
 	}
 	return request
 }
+
+// Decode reads what a request sends into an object of its type. It is false if it sends something
+// else.
+func (r *Request) Decode(into any) bool { return json.Unmarshal(r.body, into) == nil }

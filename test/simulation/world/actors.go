@@ -79,9 +79,14 @@ func (w *World) saw(change *apiserver.Change) {
 		if change.Decode(found) {
 			w.sawResource(found)
 		}
+	case leases:
+		w.sawLease(change)
+	case clusters.Resource:
+		w.sawCluster(change)
 	case schedulers:
 		found := &berthv1alpha1.Scheduler{}
 		if change.Decode(found) {
+			w.handover.SawScheduler(found)
 			w.noteGrants("Scheduler "+found.Name+" spends", found.Status.Spending)
 		}
 	case policies.Resource:

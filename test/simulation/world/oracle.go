@@ -49,6 +49,7 @@ func (w *World) judge(before, after *corev1.Pod) {
 			after.Annotations[berthv1alpha1.SeatAnnotation], after.Annotations[berthv1alpha1.ChargedAnnotation])
 		w.Counts.Bound++
 		w.judgePools(after)
+		w.judgeHome(after)
 		w.judgeSeat(after)
 	case w.acting != nil && stays(before) && !stays(after):
 		w.notef("pod %s on %s is evicted by %s", before.Name, was, w.acting.process.program.Name)
@@ -204,6 +205,7 @@ func (w *World) judgeEviction(pod *corev1.Pod) {
 }
 
 func (w *World) sawResource(r *berthv1alpha1.ClusterResource) {
+	w.judgeGrants(w.status.Grants, r)
 	w.status = r.Status
 	w.noteGrants("grants of "+r.Name, r.Status.Grants)
 	for _, entry := range r.Spec.Capacity {

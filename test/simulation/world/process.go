@@ -55,6 +55,8 @@ type process struct {
 	stop    context.CancelFunc
 	alive   bool
 	began   time.Time
+	// lease is the name of that which it needs to do anything.
+	lease string
 	// never is what the requests of a process wait for that is no more, so that nothing of it goes on.
 	never chan struct{}
 }
@@ -188,9 +190,9 @@ func (p *process) election(lease, namespace string) (*leaderelection.LeaderElect
 	if err != nil {
 		return nil, err
 	}
-	identity := fmt.Sprintf("%s_00000000-0000-4000-8000-%012d", p.program.Name, p.number)
+	p.lease = lease
 	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, lease,
-		client.CoreV1(), client.CoordinationV1(), resourcelock.ResourceLockConfig{Identity: identity})
+		client.CoreV1(), client.CoordinationV1(), resourcelock.ResourceLockConfig{Identity: p.identity()})
 	if err != nil {
 		return nil, fmt.Errorf("making the lock: %w", err)
 	}
@@ -198,6 +200,11 @@ func (p *process) election(lease, namespace string) (*leaderelection.LeaderElect
 		Lock: lock, LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
 		ReleaseOnCancel: true, Name: lease,
 	}, nil
+}
+
+// identity is what the process calls itself in its lease.
+func (p *process) identity() string {
+	return fmt.Sprintf("%s_00000000-0000-4000-8000-%012d", p.program.Name, p.number)
 }
 
 // lead runs what only the leader may until the lease is lost, as kube-scheduler does.

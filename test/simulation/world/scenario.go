@@ -176,16 +176,16 @@ func (l *workload) podSpec() corev1.PodSpec {
 func (w *World) run() {
 	add := func(name string, run runner) {
 		w.programs = append(w.programs, &program{
-			Name: name, run: run, scheduler: strings.HasPrefix(name, "scheduler"), sent: map[string]int{},
+			Name: name, run: run, scheduler: strings.HasPrefix(name, schedulerPrefix), sent: map[string]int{},
 		})
 	}
 	if w.sharing {
 		for _, name := range []string{"east", "west"} {
-			add("scheduler-"+name, runScheduler(name))
+			add(schedulerPrefix+name, runScheduler(name))
 		}
 	} else {
-		add("scheduler-a", runScheduler(""))
-		add("scheduler-b", runScheduler(""))
+		add(schedulerPrefix+"a", runScheduler(""))
+		add(schedulerPrefix+"b", runScheduler(""))
 	}
 	add("controllers", runControllers)
 	for _, program := range w.programs {

@@ -95,6 +95,9 @@ type World struct {
 	shrinking bool
 	// acting is the request that is being carried out, nil for somebody who is no program of Berth.
 	acting *call
+	// handover and clusters are what is judged of how Schedulers hand on what they have.
+	handover *oracle.Handover
+	clusters map[string]*berthv1alpha1.Cluster
 	// told is what was noted last of grants, by what it is about.
 	told map[string]string
 }
@@ -145,6 +148,7 @@ func newWorld(seed uint64, definitions []*apiextensionsv1.CustomResourceDefiniti
 		nodes: map[string]*corev1.Node{}, broken: map[string]bool{},
 		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pools: map[string]*oracle.Pool{}, surplus: map[string]time.Time{},
 		edited: map[string]time.Time{}, told: map[string]string{}, bound: map[types.UID]time.Time{},
+		handover: oracle.NewHandover(), clusters: map[string]*berthv1alpha1.Cluster{},
 	}
 	server.Changed = w.saw
 	return w, nil
@@ -198,6 +202,7 @@ func (w *World) send(p *process, request *apiserver.Request) *call {
 		return c
 	}
 	w.Counts.Requests++
+	w.judgeSending(c)
 	w.draw(c)
 	c.due = time.Now().Add(w.latency(c.name+" request") + c.fault.delay)
 	w.calls = append(w.calls, c)
