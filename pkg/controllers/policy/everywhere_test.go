@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/controllers/adviser"
+	"berth.dev/berth/pkg/controllers/adviser/advisertest"
 	"berth.dev/berth/pkg/controllers/internal/schemetest"
 	"berth.dev/berth/pkg/controllers/state"
 )
@@ -54,5 +56,29 @@ func TestEachClusterThatChangesIsLookedAtEverywhere(t *testing.T) {
 		if diff := cmp.Diff([]string{"shop"}, q.take()); diff != "" {
 			t.Errorf("asked for by event %d (-want +got):\n%s", i, diff)
 		}
+	}
+}
+
+func TestGrantsAreLookedAtIfSomethingIsLacking(t *testing.T) {
+	of := func(revision int64) *berthv1alpha1.ClusterResource {
+		return &berthv1alpha1.ClusterResource{Status: berthv1alpha1.ClusterResourceStatus{GrantsRevision: revision}}
+	}
+	for name, tc := range map[string]struct {
+		lacks    []adviser.Lack
+		old, new int64
+		want     bool
+	}{
+		"granted anew":                       {[]adviser.Lack{{Scheduler: "east", Copies: 1}}, 1, 2, true},
+		"granted as before":                  {[]adviser.Lack{{Scheduler: "east", Copies: 1}}, 2, 2, false},
+		"granted anew, and nobody lacks any": {nil, 1, 2, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(Options{Clock: clock.RealClock{}})
+			r.Adviser = advisertest.New(t, fake.NewClientBuilder().WithScheme(schemetest.New()).Build())
+			r.Adviser.Lack("policy shop", tc.lacks)
+			if got := r.grantChanges().Update(event.TypedUpdateEvent[*berthv1alpha1.ClusterResource]{ObjectOld: of(tc.old), ObjectNew: of(tc.new)}); got != tc.want {
+				t.Errorf("a pass is asked for: %t, want %t", got, tc.want)
+			}
+		})
 	}
 }

@@ -64,6 +64,7 @@ func (p *pass) moveWorkload(ctx context.Context, in *inForce, placed *placement)
 	case placed.Plan == nil:
 		return rebalance.Decision{Held: round.Never}, nil
 	case p.now.Before(placed.note.noRoomUntil):
+		p.requeueAfter(placed.note.noRoomUntil.Sub(p.now)) // what has brought this pass about may have made room
 		return rebalance.Decision{Held: rebalance.NoRoom}, nil
 	}
 	unconfirmed := rebalance.Decision{Held: rebalance.Unconfirmed}

@@ -5,6 +5,7 @@ package policy_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -252,6 +253,34 @@ func TestWhatReplicasLackThatAreToMoveIsTold(t *testing.T) {
 				t.Errorf("lacking (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A search that found nothing is good for a while, but what has been granted since is not left
+// unused until somebody happens to look again.
+func TestWhatWasGrantedSinceIsUsedAtOnce(t *testing.T) {
+	asks := asking["resource"]
+	before := licence(berthv1alpha1.AnyOf, map[string]string{"": "10"}, grants(grant("of-beijing", "2"), grant("of-hangzhou", "8")))
+	h := newHarness(t, world(homes(), placed(granted(asks)), wrong(), these(before))...)
+	h.pass()
+	now := &berthv1alpha1.ClusterResource{}
+	if err := h.server.Get(t.Context(), client.ObjectKeyFromObject(before), now); err != nil {
+		t.Fatal(err)
+	}
+	grants(grant("of-beijing", "4"), grant("of-hangzhou", "6"))(now)
+	if err := h.server.Update(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(time.Second)
+	h.sync()
+	h.pass()
+	if want := 4 * time.Second; h.last.RequeueAfter != want || len(h.evicted()) > 0 {
+		t.Errorf("%v are evicted, and the next pass is in %v, want %v", h.evicted(), h.last.RequeueAfter, want)
+	}
+	h.wait(h.last.RequeueAfter)
+	h.pass()
+	if got := h.evicted(); len(got) != 2 {
+		t.Errorf("%v are evicted, want 2: %s", got, h.condition(berthv1alpha1.PolicyPlaced))
 	}
 }
 

@@ -83,7 +83,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, ofNamespace[*corev1.Pod](), podChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
-			everywhere[*berthv1alpha1.Cluster](r), clusterChanges()))
+			everywhere[*berthv1alpha1.Cluster](r), clusterChanges())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{},
+			onEvent(func(_ context.Context, _ *berthv1alpha1.ClusterResource, q queue) { r.ask(q) }), r.grantChanges()))
 	for _, kind := range workload.Kinds() {
 		b.WatchesRawSource(workloadSource(c, kind.NewObject()))
 	}
@@ -109,6 +111,18 @@ func clusterChanges() predicate.TypedPredicate[*berthv1alpha1.Cluster] {
 				!slices.Equal(e.ObjectOld.Status.Pools, e.ObjectNew.Status.Pools)
 		},
 	})
+}
+
+// grantChanges lets pass what was granted anew of a ClusterResource, if that may be what pods lack
+// that are to move.
+func (r *Reconciler) grantChanges() predicate.TypedPredicate[*berthv1alpha1.ClusterResource] {
+	return predicate.TypedFuncs[*berthv1alpha1.ClusterResource]{
+		CreateFunc: func(event.TypedCreateEvent[*berthv1alpha1.ClusterResource]) bool { return false },
+		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.ClusterResource]) bool {
+			return e.ObjectOld.Status.GrantsRevision != e.ObjectNew.Status.GrantsRevision && len(r.Adviser.Lacks()) > 0
+		},
+		DeleteFunc: func(event.TypedDeleteEvent[*berthv1alpha1.ClusterResource]) bool { return false },
+	}
 }
 
 // policyChanges lets pass what changes the meaning of a policy: its spec, and which clusters are
@@ -140,9 +154,13 @@ const allNamespaces = ""
 func everywhere[T client.Object](r *Reconciler) handler.TypedEventHandler[T, string] {
 	return onEvent(func(_ context.Context, _ T, q queue) {
 		r.Topology.Invalidate()
-		r.queue.Store(&q)
-		q.AddAfter(allNamespaces, pause/2)
+		r.ask(q)
 	})
+}
+
+func (r *Reconciler) ask(q queue) {
+	r.queue.Store(&q)
+	q.AddAfter(allNamespaces, pause/2)
 }
 
 // askEverywhere is the pass for allNamespaces.
