@@ -170,6 +170,17 @@ func (h *Handover) JudgeGrants(p *Pools, before, after []berthv1alpha1.PoolGrant
 	return nil
 }
 
+// JudgeCharge returns what is wrong after a Scheduler has charged something of a pool of which its
+// pods hold so much now: nil, or that this is more than it was granted. While nothing of the pool is
+// granted to anybody there is one Scheduler, which may charge everything.
+func (h *Handover) JudgeCharge(pool, scheduler string, held int64, grants []berthv1alpha1.PoolGrant, now time.Time) error {
+	granted := byPool(grants)[pool]
+	if len(granted) == 0 || held <= units(granted[scheduler]) || !h.steady(scheduler, now) {
+		return nil
+	}
+	return fmt.Errorf("the pods of %s hold %d of pool %s, of which it was granted %d", scheduler, held, pool, units(granted[scheduler]))
+}
+
 // judgeLess returns what is wrong with a grant that becomes what is given.
 func (h *Handover) judgeLess(whose grantOf, g *berthv1alpha1.PoolGrant, becomes int64, now time.Time) error {
 	acknowledged, said := h.limits[revision{whose, g.Revision}]

@@ -71,6 +71,17 @@ func (w *World) heldOf(pool string) map[string]int64 {
 	return held
 }
 
+// judgeCharges judges what a Scheduler has charged for a pod that was just bound.
+func (w *World) judgeCharges(bound *corev1.Pod) {
+	charges, _ := stamp.ChargesOf(bound)
+	for _, charge := range charges {
+		if charge.Grantee != "" {
+			held := w.heldOf(charge.Pool)[charge.Grantee]
+			w.violates(w.handover.JudgeCharge(charge.Pool, charge.Grantee, held, w.status.Grants, time.Now()))
+		}
+	}
+}
+
 // judgeHome judges where a Scheduler binds a pod.
 func (w *World) judgeHome(bound *corev1.Pod) {
 	if !w.sharing || w.acting == nil {

@@ -50,6 +50,7 @@ func (w *World) judge(before, after *corev1.Pod) {
 		w.Counts.Bound++
 		w.judgePools(after)
 		w.judgeHome(after)
+		w.judgeCharges(after)
 		w.judgeSeat(after)
 	case w.acting != nil && stays(before) && !stays(after):
 		w.notef("pod %s on %s is evicted by %s", before.Name, was, w.acting.process.program.Name)
