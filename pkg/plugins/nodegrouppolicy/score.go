@@ -127,14 +127,14 @@ func (p *NodeGroupPolicy) Reserve(
 // no longer.
 func (p *NodeGroupPolicy) give(pod *corev1.Pod, s *state, given stamp.Stamp) error {
 	if s.Seat >= 0 || given.Seat == stamp.NoSeat {
-		p.shared.Reservations.Put(pod.UID, given)
+		p.shared.Reservations.Put(pod, given)
 		return nil
 	}
 	seat := view.Seat{Revision: s.revision, Stamp: given}
 	if p.shared.Elsewhere.Taken(pod.UID, seat) {
 		return errSeatTaken
 	}
-	p.shared.Reservations.PutChosen(pod.UID, seat)
+	p.shared.Reservations.PutChosen(pod, seat)
 	return nil
 }
 

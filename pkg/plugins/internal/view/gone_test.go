@@ -13,6 +13,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"berth.dev/berth/pkg/model/stamp"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
 
@@ -71,6 +72,56 @@ func TestNoNodeIsInAClusterBeforeClustersAreKnown(t *testing.T) {
 	}
 	if got := v.Counts(revisionOf("set")).Stray(); got != 1 {
 		t.Errorf("%d pods are in no cluster, want 1", got)
+	}
+}
+
+// waiting is a lister of one pod that is not bound.
+type waiting struct{ pod *corev1.Pod }
+
+func (w *waiting) BoundPods() []*corev1.Pod {
+	if w.pod == nil || w.pod.Spec.NodeName == "" {
+		return nil
+	}
+	return []*corev1.Pod{w.pod}
+}
+
+func (w *waiting) Pod(string, string) *corev1.Pod { return w.pod }
+
+// A Binding that is on its way when the node goes away may still arrive, so the seat is not free.
+func TestTheSeatOfABindingOnItsWayToANodeThatHasGone(t *testing.T) {
+	at := func(node string) *corev1.Pod { return ownedPod("p", "set", node) }
+	given := stamp.Stamp{Policy: "web", Cluster: "site-1", Seat: 3}
+	tests := map[string]struct {
+		// then is what becomes of it.
+		then func(r *view.Reservations, known *waiting)
+		want bool
+	}{
+		"it is on its way":        {func(*view.Reservations, *waiting) {}, true},
+		"its status has changed":  {func(_ *view.Reservations, known *waiting) { known.pod = at("") }, true},
+		"it has arrived":          {func(_ *view.Reservations, known *waiting) { known.pod = at("node-9") }, true},
+		"it was refused":          {func(r *view.Reservations, known *waiting) { r.Drop(known.pod.UID) }, false},
+		"it was placed elsewhere": {func(r *view.Reservations, _ *waiting) { r.Put(at("node-0"), given) }, false},
+		"it was bound elsewhere":  {func(_ *view.Reservations, known *waiting) { known.pod = at("node-0") }, false},
+		"the pod was deleted":     {func(_ *view.Reservations, known *waiting) { known.pod = nil }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r, known, infos := view.NewReservations(), &waiting{at("")}, infosOf(t)
+			v := view.New(r, known, noHoldings{})
+			v.Refresh(infos, &siteLabel{})
+			r.Put(at("node-9"), given)
+			v.Refresh(infos[:1], &siteLabel{})
+			held := func() bool { return v.Counts(revisionOf("set")).Held(v.ClusterID("site-1")).Has(3) }
+			if !held() {
+				t.Error("the seat is free at once")
+			}
+			tc.then(r, known)
+			for range 2 {
+				if v.Refresh(infos[:1], &siteLabel{}); held() != tc.want {
+					t.Errorf("the seat is held: %t, want %t", held(), tc.want)
+				}
+			}
+		})
 	}
 }
 

@@ -147,13 +147,13 @@ func (w *world) BoundPods() []*corev1.Pod {
 	return pods
 }
 
-func (w *world) Pod(namespace, name string) *corev1.Pod {
-	for _, pod := range w.BoundPods() {
-		if pod.Namespace == namespace && pod.Name == name {
-			return pod
-		}
+func (w *world) Pod(_, name string) *corev1.Pod {
+	pod := w.pods[name]
+	if _, assumed := w.assumed[name]; assumed {
+		pod = pod.DeepCopy()
+		pod.Spec.NodeName = ""
 	}
-	return nil
+	return pod
 }
 
 // count is what a Counts says of one cluster.

@@ -5,6 +5,7 @@ package view
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
@@ -50,33 +51,46 @@ func (v *View) reshape(infos []fwk.NodeInfo) {
 	}
 }
 
-// findVanished counts the bound pods whose node is not in the snapshot, in the cluster in which
-// they were placed.
+// findVanished counts the pods whose node is not in the snapshot, in the cluster in which they were
+// placed: those that are bound, and those whose Binding may still arrive.
 func (v *View) findVanished() {
 	for i := range v.vanished {
 		v.remove(&v.vanished[i].entry, v.vanished[i].cluster)
 	}
 	v.vanished = v.vanished[:0]
+	bound := map[types.UID]bool{}
 	for _, pod := range v.pods.BoundPods() {
-		if _, exists := v.byName[pod.Spec.NodeName]; exists {
-			continue
-		}
-		if e := v.entryOf(pod); e.counted || e.holds {
-			cluster := v.stampedCluster(pod)
-			v.vanished = append(v.vanished, vanishedPod{entry: e, cluster: cluster})
-			v.add(&e, cluster)
+		if !v.exists(pod.Spec.NodeName) {
+			bound[pod.UID] = true
+			v.addVanished(pod, false)
 		}
 	}
+	for _, pod := range v.reservations.assumed() {
+		if !v.exists(pod.Spec.NodeName) && !bound[pod.UID] {
+			v.addVanished(pod, true)
+		}
+	}
+}
+
+func (v *View) addVanished(pod *corev1.Pod, assumed bool) {
+	if e := v.entryOf(pod); e.counted || e.holds {
+		cluster := v.stampedCluster(pod)
+		v.vanished = append(v.vanished, vanishedPod{e, cluster, assumed})
+		v.add(&e, cluster)
+	}
+}
+
+// exists reports whether there is a node of the name in the snapshot.
+func (v *View) exists(node string) bool {
+	_, found := v.byName[node]
+	return found
 }
 
 // findReturned drops the pods whose node is back in the snapshot, where they have been counted.
 // With nodes that only came, and none that went away, that is all, and spares a look at every pod
 // there is.
 func (v *View) findReturned() {
-	v.keepVanished(func(p *vanishedPod) bool {
-		_, exists := v.byName[p.entry.pod.Spec.NodeName]
-		return !exists
-	})
+	v.keepVanished(func(p *vanishedPod) bool { return !v.exists(p.entry.pod.Spec.NodeName) })
 }
 
 // sweepVanished drops the pods on vanished nodes that have been deleted since, and looks again at
@@ -84,10 +98,16 @@ func (v *View) findReturned() {
 func (v *View) sweepVanished() {
 	v.keepVanished(func(p *vanishedPod) bool {
 		pod := v.pods.Pod(p.entry.pod.Namespace, p.entry.pod.Name)
-		if pod == nil || pod.UID != p.entry.pod.UID {
+		switch {
+		case pod == nil || pod.UID != p.entry.pod.UID:
 			return false
+		case p.assumed && pod.Spec.NodeName == "":
+			made, reserved := v.reservations.get(pod.UID)
+			return reserved && made.pod == p.entry.pod
+		case p.assumed && v.exists(pod.Spec.NodeName):
+			return false // somebody else has bound it to another node
 		}
-		if pod != p.entry.pod {
+		if p.assumed = false; pod != p.entry.pod {
 			v.remove(&p.entry, p.cluster)
 			p.entry = v.entryOf(pod)
 			v.add(&p.entry, p.cluster)

@@ -26,12 +26,12 @@ type Membership interface {
 	ClusterOf(nodeName string, labels map[string]string) (cluster string, found bool)
 }
 
-// PodLister finds pods by the revision of their workload; the view uses it for pods on nodes that
-// no longer exist.
+// PodLister finds pods as the informer knows them; the view uses it for pods on nodes that no longer
+// exist.
 type PodLister interface {
 	// BoundPods returns all pods that are bound to a node.
 	BoundPods() []*corev1.Pod
-	// Pod returns the pod, or nil if it is gone.
+	// Pod returns the pod, bound or not, or nil if it is gone.
 	Pod(namespace, name string) *corev1.Pod
 }
 
@@ -100,10 +100,12 @@ type entry struct {
 	seat     int32
 }
 
-// vanishedPod is a counted pod on a node that no longer exists.
+// vanishedPod is a counted pod on a node that no longer exists. If it is assumed its Binding is on
+// its way, or the outcome of that is not certain.
 type vanishedPod struct {
 	entry   entry
 	cluster int32
+	assumed bool
 }
 
 // unseen is the generation of a node that has not been counted.

@@ -256,13 +256,13 @@ func TestUnknownRevisionsHoldNothing(t *testing.T) {
 func TestReservations(t *testing.T) {
 	r := view.NewReservations()
 	given := stamp.Stamp{Policy: "web", Cluster: "beijing", Seat: 3}
-	r.Put("pod", given)
-	if got, found := r.Get("pod"); !found || got != given {
+	r.Put(ownedPod("pod", "set", "node-0"), given)
+	if got, found := r.Get(ownedPod("pod", "set", "").UID); !found || got != given {
 		t.Errorf("got %v, %t, want %v", got, found, given)
 	}
-	r.Drop("pod")
-	r.Drop("pod")
-	if got, found := r.Get("pod"); found {
+	r.Drop(ownedPod("pod", "set", "").UID)
+	r.Drop(ownedPod("pod", "set", "").UID)
+	if got, found := r.Get(ownedPod("pod", "set", "").UID); found {
 		t.Errorf("got %v for a pod that was dropped", got)
 	}
 }
