@@ -48,6 +48,7 @@ func Simulate(options *Options) (*World, error) {
 	w.disturb(length)
 	w.deploy(length)
 	w.subscribe(length)
+	w.rehome(length)
 	w.faulty = !w.undisturbed
 	if err := w.pass(length); err != nil {
 		return w, err

@@ -34,6 +34,25 @@ func (w *World) hurry(length time.Duration) {
 	}
 }
 
+// rehome lets users pin Clusters to other Schedulers in one of two worlds that have several, just
+// after they have scaled a workload: Bindings are on their way when the Cluster is to be given up.
+func (w *World) rehome(length time.Duration) {
+	if !w.sharing || w.hash("clusters are pinned")%2 > 0 {
+		return
+	}
+	rng := rand.New(rand.NewPCG(w.seed, 50)) //nolint:gosec // it is to be the same every time
+	for n := range rng.IntN(12) {
+		l, replicas := w.drawn[rng.IntN(len(w.drawn))], int32(rng.IntN(11))
+		site, home := siteName(rng.IntN(w.sites)), []string{"east", "west", ""}[rng.IntN(3)]
+		pause := time.Duration(rng.Int64N(int64(2 * time.Second)))
+		w.plan(time.Duration(rng.Int64N(int64(length))), "change of a home", fmt.Sprintf("home %d: %s is pinned to %q", n, site, home), func() {
+			w.edited[l.name] = time.Now()
+			w.scale(l, replicas)
+			w.after(pause, func() { w.act("patch", clusters, site, "", object{"spec": object{"homeScheduler": home}}) })
+		})
+	}
+}
+
 // mostOut is how long a feed is out of its Subscription at most.
 const mostOut = 20 * time.Second
 
