@@ -133,8 +133,9 @@ func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	homes := s.Catalog.Snapshot()
 	s.forgetLocked(homes)
 	busy := map[string]bool{}
-	for _, name := range s.underWay {
-		if node := b.Node(name); node != nil {
+	for _, to := range s.underWay {
+		busy[to.cluster] = true
+		if node := b.Node(to.node); node != nil {
 			busy[s.clusterOf(node)] = true
 		}
 	}

@@ -121,6 +121,29 @@ func TestADrainIsAcknowledgedWhenNothingIsUnderWay(t *testing.T) {
 	place(t, s, pod(3, "a"))
 }
 
+// The Binding may arrive all the same.
+func TestAPodOnItsWayToANodeThatHasGoneHoldsADrainUp(t *testing.T) {
+	s := plugintest.New(t, append(world(), bound("idle", "a", 1)), plugintest.Named("a"))
+	first := pod(0, "a")
+	s.WaitFor("a node", func() bool { return s.Try(first).Node != "" })
+	attempt := s.Try(first)
+	assumed := s.Assume(first, attempt)
+	gone := plugintest.MakeNode("mine", 0).Obj()
+	gone.Name = attempt.Node
+	s.Remove(gone)
+	for _, cluster := range []string{"mine", "idle"} {
+		change(t, s, cluster, func(c *berthv1alpha1.ClusterStatus) {
+			c.HomeTransfer, c.HomeRevision = &berthv1alpha1.HomeTransfer{To: "b"}, 2
+		})
+	}
+	s.WaitFor("the acknowledgement of an idle cluster", func() bool { return len(drained(t, s, "a")) > 0 })
+	if diff := cmp.Diff([]berthv1alpha1.Drained{{Cluster: "idle", Revision: 2}}, drained(t, s, "a")); diff != "" {
+		t.Fatalf("a drain is acknowledged while a pod is being bound there (-want +got):\n%s", diff)
+	}
+	s.Framework.RunReservePluginsUnreserve(s.Context(), attempt.State, assumed, attempt.Node)
+	s.WaitFor("the acknowledgement", func() bool { return len(drained(t, s, "a")) == 2 })
+}
+
 // No cycle comes between the drain and the pod that had found its node before.
 func TestAPodThatHadFoundItsNodeIsStoppedByADrain(t *testing.T) {
 	s := plugintest.New(t, append(world(), bound("idle", "a", 1)), plugintest.Named("a"))

@@ -35,9 +35,9 @@ type Shared struct {
 	Late *takeover.LateSeats
 
 	mu sync.Mutex
-	// underWay has the nodes of the pods that are being bound, by UID. It is kept only by a process
-	// that is a Scheduler.
-	underWay map[types.UID]string
+	// underWay is where the pods go that are being bound, by UID. It is kept only by a process that is
+	// a Scheduler.
+	underWay map[types.UID]way
 	// adopted are the bindings of the clusters whose pods the snapshot has, adopting those that
 	// are looked at.
 	adopted  map[string]catalog.Home
@@ -49,6 +49,10 @@ type Shared struct {
 
 	set nodeSet
 }
+
+// way is where a pod goes that is being bound. The cluster is that of the node when it was chosen: the
+// Binding may arrive after the node has gone.
+type way struct{ node, cluster string }
 
 // nodeSet is the nodes of this scheduler for as long as nothing changes. It belongs to the
 // scheduling cycle.
@@ -62,7 +66,7 @@ type nodeSet struct {
 // NewShared returns the state of one process.
 func NewShared(self string, clk clock.WithTicker) *Shared {
 	return &Shared{
-		Clock: clk, Self: self, underWay: map[types.UID]string{}, adopted: map[string]catalog.Home{}, adopting: map[string]*adoption{},
+		Clock: clk, Self: self, underWay: map[types.UID]way{}, adopted: map[string]catalog.Home{}, adopting: map[string]*adoption{},
 	}
 }
 
@@ -150,28 +154,22 @@ func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	if s.applies(homes) && (s.set.homes != homes || !s.set.state.nodes.Has(node)) && !s.reservable(homes, node) {
 		return false
 	}
-	s.underWay[pod.UID] = node
+	s.underWay[pod.UID] = way{node, s.chosen(node)}
 	return true
 }
 
 // reservable reports whether this process may place a pod on a node, for a node that is not in the
 // nodes of the last cycle.
 func (s *Shared) reservable(homes *catalog.Homes, node string) bool {
-	cluster := berthv1alpha1.CommonsName
-	if m := s.Membership(); m != nil {
-		id := s.View.ClusterOfNode(node)
-		if id != view.NoCluster {
-			for name := range homes.Clusters {
-				if name != berthv1alpha1.CommonsName && s.View.ClusterID(name) == id {
-					cluster = name
-				}
-			}
-			if cluster == berthv1alpha1.CommonsName {
-				return false // its cluster has no home
-			}
-		}
+	return s.mineLocked(homes, s.chosen(node))
+}
+
+// chosen returns the cluster of a node that was chosen in this scheduling cycle.
+func (s *Shared) chosen(node string) string {
+	if id := s.View.ClusterOfNode(node); s.Membership() != nil && id != view.NoCluster {
+		return s.View.ClusterName(id)
 	}
-	return s.mineLocked(homes, cluster)
+	return berthv1alpha1.CommonsName
 }
 
 // arrived notes that a pod is not on its way any more: it is bound, or certainly will not be.

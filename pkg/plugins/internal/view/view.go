@@ -200,6 +200,11 @@ func (v *View) ClusterID(cluster string) int32 {
 	return id
 }
 
+// ClusterName returns the name of the cluster that was given an ID.
+func (v *View) ClusterName(id int32) string {
+	return v.clusterNames[id]
+}
+
 // Clusters returns the number of IDs given out so far; all IDs are smaller.
 func (v *View) Clusters() int {
 	return len(v.clusterNames)
