@@ -140,6 +140,11 @@ func TestBrokenPromises(t *testing.T) {
 		"an eviction that is due": {happens: func(s *story) {
 			s.seen(pod("p", "b-1", 0, 1), pod("q", "b-1", 1, 1), evicted(pod("q", "b-1", 1, 1)))
 		}},
+		"an eviction that has been due for long": {happens: func(s *story) {
+			s.seen(pod("p", "b-1", 0, 1), pod("q", "b-1", 1, 1))
+			s.clock = s.clock.Add(time.Minute)
+			s.seen(evicted(pod("q", "b-1", 1, 1)))
+		}},
 		"an eviction that was due long ago": {
 			happens: func(s *story) {
 				s.seen(pod("p", "b-1", 0, 1), pod("q", "b-1", 1, 1))

@@ -55,6 +55,7 @@ func (j *Judge) seePod(c Change, after *corev1.Pod) {
 	j.counts.Revisions++
 	j.notePod(c, before, after)
 	w := j.workload(pod.Labels[appLabel])
+	j.noteSurplus(w) // it may have been there for long
 	if before != nil {
 		j.count(w, before, -1)
 		delete(j.pods, c.Name)

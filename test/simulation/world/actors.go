@@ -124,6 +124,9 @@ func (w *World) sawPod(change *apiserver.Change) {
 	} else {
 		w.pods[change.Name] = after
 	}
+	if stays(before) && !stays(after) {
+		w.noteSurplus() // it may have been one too many for long
+	}
 	w.sort(before, after)
 	w.judge(before, after)
 	if after == nil || after.Spec.NodeName == "" {

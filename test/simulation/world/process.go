@@ -101,6 +101,9 @@ func (w *World) start(program *program) {
 	}()
 }
 
+// controllersName is that of the program that runs the controllers.
+const controllersName = "controllers"
+
 // restartPause is how long it takes to start a program again.
 const restartPause = time.Second
 

@@ -187,7 +187,7 @@ func (w *World) run() {
 		add(schedulerPrefix+"a", runScheduler(""))
 		add(schedulerPrefix+"b", runScheduler(""))
 	}
-	add("controllers", runControllers)
+	add(controllersName, runControllers)
 	for _, program := range w.programs {
 		w.after(w.pause("start of "+program.Name, 200*time.Millisecond), func() { w.start(program) })
 	}

@@ -44,13 +44,36 @@ func (w *World) rehome(length time.Duration) {
 	for n := range rng.IntN(12) {
 		l, replicas := w.drawn[rng.IntN(len(w.drawn))], int32(rng.IntN(11))
 		site, home := siteName(rng.IntN(w.sites)), []string{"east", "west", ""}[rng.IntN(3)]
-		pause := time.Duration(rng.Int64N(int64(2 * time.Second)))
+		pause, dies := time.Duration(rng.Int64N(int64(2*time.Second))), rng.IntN(2) == 0
 		w.plan(time.Duration(rng.Int64N(int64(length))), "change of a home", fmt.Sprintf("home %d: %s is pinned to %q", n, site, home), func() {
 			w.edited[l.name] = time.Now()
 			w.scale(l, replicas)
 			w.after(pause, func() { w.act("patch", clusters, site, "", object{"spec": object{"homeScheduler": home}}) })
+			if dies && !w.undisturbed {
+				w.after(pause+halfWay, func() { w.leaveHalfWay(l) })
+			}
 		})
 	}
+}
+
+// halfWay is how long after a Cluster was pinned its Scheduler may have acknowledged that it has given
+// it up.
+const halfWay = 250 * time.Millisecond
+
+// leaveHalfWay kills the controllers, so that a Cluster stays with who has given it up, and lets users
+// want more replicas of a workload.
+func (w *World) leaveHalfWay(l *workload) {
+	if w.calmed {
+		return
+	}
+	for _, program := range w.programs {
+		if p := program.current; program.Name == controllersName && p != nil && p.alive {
+			w.end(p)
+			w.after(10*time.Second, func() { w.start(program) })
+		}
+	}
+	w.edited[l.name] = time.Now()
+	w.scale(l, l.replicas+3)
 }
 
 // mostOut is how long a feed is out of its Subscription at most.
