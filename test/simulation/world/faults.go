@@ -153,7 +153,7 @@ func (w *World) limit(kind string) uint64 {
 		return 0
 	case w.rates.beset[kind]:
 		return 9_000
-	case w.hash("many faults of "+kind)%every == 0:
+	case w.hash("many faults of "+kind)%every == 0, kind == "patch schedulers/status" && w.shakes():
 		return max(3_333, w.rates.perMille*10)
 	}
 	return w.rates.perMille * 10

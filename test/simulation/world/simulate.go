@@ -49,6 +49,7 @@ func Simulate(options *Options) (*World, error) {
 	w.deploy(length)
 	w.subscribe(length)
 	w.rehome(length)
+	w.shake(length)
 	w.faulty = !w.undisturbed
 	if err := w.pass(length); err != nil {
 		return w, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,6 +55,39 @@ func (w *World) rehome(length time.Duration) {
 			}
 		})
 	}
+}
+
+// shakes reports whether users raise and lower the pools of the world again and again, and what its
+// Schedulers say of that meets with faults: in one of three worlds that have several.
+func (w *World) shakes() bool { return w.sharing && w.hash("pools are shaken")%3 == 0 }
+
+// shake lets them do that for some seconds, a few times.
+func (w *World) shake(length time.Duration) {
+	if !w.shakes() {
+		return
+	}
+	rng := rand.New(rand.NewPCG(w.seed, 60)) //nolint:gosec // it is to be the same every time
+	for n := range 1 + rng.IntN(3) {
+		at := time.Duration(rng.Int64N(int64(length)))
+		for i := range 8 {
+			at += time.Duration(rng.Int64N(int64(2 * time.Second)))
+			each := 1 + rng.IntN(3) + 8*(i%2)
+			w.plan(min(at, length), "resize", fmt.Sprintf("shake %d: pools of %d, for the time %d", n, each, i), func() { w.resize(each) })
+		}
+	}
+}
+
+// resize gives all pools so many units.
+func (w *World) resize(each int) {
+	var capacity []object
+	found := &berthv1alpha1.ClusterResource{}
+	if !w.server.Read(resources, "", licence, found) {
+		return
+	}
+	for _, entry := range found.Spec.Capacity {
+		capacity = append(capacity, object{"name": entry.Name, "quantity": strconv.Itoa(each), "nodeSelector": entry.NodeSelector})
+	}
+	w.act("patch", resources, licence, "", object{"spec": object{"capacity": capacity}})
 }
 
 // halfWay is how long after a Cluster was pinned its Scheduler may have acknowledged that it has given
