@@ -50,8 +50,8 @@ type Shared struct {
 	set nodeSet
 }
 
-// way is where a pod goes that is being bound. The cluster is that of the node when it was chosen: the
-// Binding may arrive after the node has gone.
+// way is where a pod goes that is being bound. The cluster is that of the node when it was chosen:
+// the Binding may arrive after the node has gone.
 type way struct{ node, cluster string }
 
 // nodeSet is the nodes of this scheduler for as long as nothing changes. It belongs to the

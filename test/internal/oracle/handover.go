@@ -171,8 +171,8 @@ func (h *Handover) JudgeGrants(p *Pools, before, after []berthv1alpha1.PoolGrant
 }
 
 // JudgeCharge returns what is wrong after a Scheduler has charged something of a pool of which its
-// pods hold so much now: nil, or that this is more than it was granted. While nothing of the pool is
-// granted to anybody there is one Scheduler, which may charge everything.
+// pods hold so much now: nil, or that this is more than it was granted. While nothing of the pool
+// is granted to anybody there is one Scheduler, which may charge everything.
 func (h *Handover) JudgeCharge(pool, scheduler string, held int64, grants []berthv1alpha1.PoolGrant, now time.Time) error {
 	granted := byPool(grants)[pool]
 	if len(granted) == 0 || held <= units(granted[scheduler]) || !h.steady(scheduler, now) {

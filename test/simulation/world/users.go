@@ -90,12 +90,12 @@ func (w *World) resize(each int) {
 	w.act("patch", resources, licence, "", object{"spec": object{"capacity": capacity}})
 }
 
-// halfWay is how long after a Cluster was pinned its Scheduler may have acknowledged that it has given
-// it up.
+// halfWay is how long after a Cluster was pinned its Scheduler may have acknowledged that it has
+// given it up.
 const halfWay = 250 * time.Millisecond
 
-// leaveHalfWay kills the controllers, so that a Cluster stays with who has given it up, and lets users
-// want more replicas of a workload.
+// leaveHalfWay kills the controllers, so that a Cluster stays with who has given it up, and lets
+// users want more replicas of a workload.
 func (w *World) leaveHalfWay(l *workload) {
 	if w.calmed {
 		return

@@ -26,8 +26,8 @@ type Membership interface {
 	ClusterOf(nodeName string, labels map[string]string) (cluster string, found bool)
 }
 
-// PodLister finds pods as the informer knows them; the view uses it for pods on nodes that no longer
-// exist.
+// PodLister finds pods as the informer knows them; the view uses it for pods on nodes that no
+// longer exist.
 type PodLister interface {
 	// BoundPods returns all pods that are bound to a node.
 	BoundPods() []*corev1.Pod
