@@ -105,17 +105,6 @@ func (w *World) saw(change *apiserver.Change) {
 	}
 }
 
-// sawPolicy notes what a policy wants. Those of Applications and Subscriptions are edited by Berth
-// itself.
-func (w *World) sawPolicy(found *berthv1alpha1.PropagationPolicy) {
-	before := w.policies[found.Name]
-	if w.policies[found.Name] = found; (found.Labels[berthv1alpha1.ApplicationLabel] != "" || bySubscription(found)) &&
-		(before == nil || before.Generation != found.Generation) {
-		w.edited[found.Name] = time.Now()
-	}
-	w.noteSurplus()
-}
-
 func (w *World) sawPod(change *apiserver.Change) {
 	before, after := w.pods[change.Name], &corev1.Pod{}
 	if !change.Decode(after) {

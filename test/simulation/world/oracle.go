@@ -217,3 +217,14 @@ func (w *World) sawResource(r *berthv1alpha1.ClusterResource) {
 		w.pools[entry.Name].Resize(quantity, time.Now())
 	}
 }
+
+// sawPolicy notes what a policy wants. Those of Applications and Subscriptions are edited by Berth
+// itself.
+func (w *World) sawPolicy(found *berthv1alpha1.PropagationPolicy) {
+	before := w.policies[found.Name]
+	if w.policies[found.Name] = found; (found.Labels[berthv1alpha1.ApplicationLabel] != "" || bySubscription(found)) &&
+		(before == nil || before.Generation != found.Generation) {
+		w.edited[found.Name] = time.Now()
+	}
+	w.noteSurplus()
+}

@@ -9,6 +9,14 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
+// vanishedPod is a counted pod on a node that no longer exists. If it is assumed its Binding is on
+// its way, or the outcome of that is not certain.
+type vanishedPod struct {
+	entry   entry
+	cluster int32
+	assumed bool
+}
+
 // reshape takes over another list of nodes. What is known of nodes that stay is kept; pods on nodes
 // that went away are looked up, because such a pod still is a replica of its workload, and holds
 // what it holds, until the garbage collector removes it.

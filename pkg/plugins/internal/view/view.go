@@ -100,14 +100,6 @@ type entry struct {
 	seat     int32
 }
 
-// vanishedPod is a counted pod on a node that no longer exists. If it is assumed its Binding is on
-// its way, or the outcome of that is not certain.
-type vanishedPod struct {
-	entry   entry
-	cluster int32
-	assumed bool
-}
-
 // unseen is the generation of a node that has not been counted.
 const unseen int64 = -1
 
