@@ -4,6 +4,7 @@
 package world
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -160,5 +161,22 @@ func (w *World) checkPolicy(l *workload, got map[string]int, say func(string, ..
 	}
 	if told != there {
 		say("the status of policy %s lists %d pods in all, in its clusters there are %d", l.name, told, there)
+	}
+}
+
+// noteStatuses notes what Berth says of policies and Applications, for who looks for the cause of
+// what has not come right.
+func (w *World) noteStatuses() {
+	for _, name := range slices.Sorted(maps.Keys(w.policies)) {
+		if text, err := json.Marshal(w.policies[name].Status); err == nil {
+			w.notef("policy %s: %s", name, text)
+		}
+	}
+	for _, a := range w.applications {
+		found := &berthv1alpha1.Application{}
+		w.server.Read(applications, namespace, a.name, found)
+		if text, err := json.Marshal(found.Status); err == nil {
+			w.notef("application %s: %s", a.name, text)
+		}
 	}
 }

@@ -59,6 +59,7 @@ func Simulate(options *Options) (*World, error) {
 		return w, err
 	}
 	if left := w.unsettled(); len(left) > 0 {
+		w.noteStatuses()
 		return w, fmt.Errorf("%s after the last disturbance: %s", afterCalm, strings.Join(left, "; "))
 	}
 	evictions, bound := w.Counts.Evictions, w.Counts.Bound
