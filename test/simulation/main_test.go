@@ -175,7 +175,7 @@ func TestWorld(t *testing.T) {
 	if *traceFlag {
 		options.Trace = os.Stderr
 	}
-	utilrand.Seed(int64(asked.first)) //nolint:gosec // any number will do
+	utilrand.Seed(int64(asked.first))
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
 		simulate := world.Simulate

@@ -74,34 +74,15 @@ func (w *World) saw(change *apiserver.Change) {
 			return
 		}
 		w.nodes[change.Name] = node
-	case resources.Resource:
-		found := &berthv1alpha1.ClusterResource{}
-		if change.Decode(found) {
-			w.sawResource(found)
-		}
-	case leases:
-		w.sawLease(change)
-	case clusters.Resource:
-		w.sawCluster(change)
-	case schedulers:
-		found := &berthv1alpha1.Scheduler{}
-		if change.Decode(found) {
-			w.handover.SawScheduler(found)
-			w.noteGrants("Scheduler "+found.Name+" spends", found.Status.Spending)
-		}
-	case policies.Resource:
-		found := &berthv1alpha1.PropagationPolicy{}
-		if !change.Decode(found) {
-			delete(w.policies, change.Name)
-			w.edited[change.Name] = time.Now()
-			return
-		}
-		w.sawPolicy(found)
 	case deployments.Resource:
 		found := &appsv1.Deployment{}
 		if change.Decode(found) {
 			w.sawDeployment(found)
 		}
+	case leases:
+		w.sawLease(change)
+	default:
+		w.sawOwn(change)
 	}
 }
 

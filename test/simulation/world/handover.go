@@ -22,6 +22,33 @@ const leases = "leases"
 // schedulerPrefix begins the names of the programs that are schedulers.
 const schedulerPrefix = "scheduler-"
 
+// sawOwn looks at changes of Berth's own kinds.
+func (w *World) sawOwn(change *apiserver.Change) {
+	switch change.Resource {
+	case resources.Resource:
+		found := &berthv1alpha1.ClusterResource{}
+		if change.Decode(found) {
+			w.sawResource(found)
+		}
+	case clusters.Resource:
+		w.sawCluster(change)
+	case schedulers:
+		found := &berthv1alpha1.Scheduler{}
+		if change.Decode(found) {
+			w.handover.SawScheduler(found)
+			w.noteGrants("Scheduler "+found.Name+" spends", found.Status.Spending)
+		}
+	case policies.Resource:
+		found := &berthv1alpha1.PropagationPolicy{}
+		if !change.Decode(found) {
+			delete(w.policies, change.Name)
+			w.edited[change.Name] = time.Now()
+			return
+		}
+		w.sawPolicy(found)
+	}
+}
+
 func (w *World) sawLease(change *apiserver.Change) {
 	found := &coordinationv1.Lease{}
 	if change.Decode(found) {
