@@ -9,12 +9,11 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// vanishedPod is a counted pod on a node that no longer exists. If it is assumed its Binding is on
-// its way, or the outcome of that is not certain.
+// vanishedPod is a counted pod on a node that no longer exists. If it is not bound its Binding is
+// on its way, or the outcome of that is not certain.
 type vanishedPod struct {
 	entry   entry
 	cluster int32
-	assumed bool
 }
 
 // reshape takes over another list of nodes. What is known of nodes that stay is kept; pods on nodes
@@ -70,20 +69,20 @@ func (v *View) findVanished() {
 	for _, pod := range v.pods.BoundPods() {
 		if !v.exists(pod.Spec.NodeName) {
 			bound[pod.UID] = true
-			v.addVanished(pod, false)
+			v.addVanished(pod)
 		}
 	}
 	for _, pod := range v.reservations.assumed() {
 		if !v.exists(pod.Spec.NodeName) && !bound[pod.UID] {
-			v.addVanished(pod, true)
+			v.addVanished(pod)
 		}
 	}
 }
 
-func (v *View) addVanished(pod *corev1.Pod, assumed bool) {
+func (v *View) addVanished(pod *corev1.Pod) {
 	if e := v.entryOf(pod); e.counted || e.holds {
 		cluster := v.stampedCluster(pod)
-		v.vanished = append(v.vanished, vanishedPod{e, cluster, assumed})
+		v.vanished = append(v.vanished, vanishedPod{e, cluster})
 		v.add(&e, cluster)
 	}
 }
@@ -109,13 +108,12 @@ func (v *View) sweepVanished() {
 		switch {
 		case pod == nil || pod.UID != p.entry.pod.UID:
 			return false
-		case p.assumed && pod.Spec.NodeName == "":
+		case pod.Spec.NodeName == "":
 			made, reserved := v.reservations.get(pod.UID)
 			return reserved && made.pod == p.entry.pod
-		case p.assumed && v.exists(pod.Spec.NodeName):
+		case v.exists(pod.Spec.NodeName):
 			return false // somebody else has bound it to another node
-		}
-		if p.assumed = false; pod != p.entry.pod {
+		case pod != p.entry.pod:
 			v.remove(&p.entry, p.cluster)
 			p.entry = v.entryOf(pod)
 			v.add(&p.entry, p.cluster)
