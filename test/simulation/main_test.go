@@ -175,6 +175,7 @@ func TestWorld(t *testing.T) {
 	if *traceFlag {
 		options.Trace = os.Stderr
 	}
+	// Kubernetes has random numbers of its own, which begin with the time at which the process did.
 	utilrand.Seed(int64(asked.first))
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()

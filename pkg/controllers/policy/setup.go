@@ -158,6 +158,7 @@ func everywhere[T client.Object](r *Reconciler) handler.TypedEventHandler[T, str
 	})
 }
 
+// ask asks for a pass over each namespace that has a policy.
 func (r *Reconciler) ask(q queue) {
 	r.queue.Store(&q)
 	q.AddAfter(allNamespaces, pause/2)

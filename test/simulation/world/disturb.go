@@ -174,11 +174,14 @@ func (w *World) anyProgram() *program { return w.programs[w.rng.IntN(len(w.progr
 
 func (w *World) planKill() (name string, do func()) {
 	program, length := w.anyProgram(), time.Duration(w.between(0, 20))*time.Second
-	return fmt.Sprintf("%s is killed for %s", program.Name, length), func() {
-		if p := program.current; p != nil && p.alive {
-			w.end(p)
-			w.after(length, func() { w.start(program) })
-		}
+	return fmt.Sprintf("%s is killed for %s", program.Name, length), func() { w.takeDown(program, length) }
+}
+
+// takeDown ends the process of a program, if there is one, and starts it again after a while.
+func (w *World) takeDown(program *program, length time.Duration) {
+	if p := program.current; p != nil && p.alive {
+		w.end(p)
+		w.after(length, func() { w.start(program) })
 	}
 }
 

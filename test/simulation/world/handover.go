@@ -74,37 +74,22 @@ func (w *World) judgeGrants(before []berthv1alpha1.PoolGrant, after *berthv1alph
 	if w.fuzzed || !w.sharing {
 		return
 	}
-	now := time.Now()
+	now, held := time.Now(), w.holdings()
 	pools := &oracle.Pools{
-		Resource: after.Name, Held: w.heldOf, Most: func(pool string) int64 { return w.pools[pool].Most(now) },
+		Resource: after.Name, Held: func(pool string) map[string]int64 { return held[pool] },
+		Most: func(pool string) int64 { return w.pools[pool].Most(now) },
 	}
 	w.violates(w.handover.JudgeGrants(pools, before, after.Status.Grants, now))
-}
-
-// heldOf returns what the pods hold of a pool, by the Scheduler out of whose grant.
-func (w *World) heldOf(pool string) map[string]int64 {
-	held := map[string]int64{}
-	for _, pod := range w.pods {
-		charges, charged := stamp.ChargesOf(pod)
-		if !oracle.Live(pod) || !charged {
-			continue
-		}
-		for _, charge := range charges {
-			if charge.Pool == pool {
-				held[charge.Grantee] += charge.Quantity.Value()
-			}
-		}
-	}
-	return held
 }
 
 // judgeCharges judges what a Scheduler has charged for a pod that was just bound.
 func (w *World) judgeCharges(bound *corev1.Pod) {
 	charges, _ := stamp.ChargesOf(bound)
+	held := w.holdings()
 	for _, charge := range charges {
 		if charge.Grantee != "" {
-			held := w.heldOf(charge.Pool)[charge.Grantee]
-			w.violates(w.handover.JudgeCharge(charge.Pool, charge.Grantee, held, w.status.Grants, time.Now()))
+			quantity := held[charge.Pool][charge.Grantee]
+			w.violates(w.handover.JudgeCharge(charge.Pool, charge.Grantee, quantity, w.status.Grants, time.Now()))
 		}
 	}
 }

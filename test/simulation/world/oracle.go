@@ -95,16 +95,31 @@ func stampOf(pod *corev1.Pod) string {
 	return fmt.Sprintf("seat %d of %s in %s", given.Seat, given.Policy, given.Cluster)
 }
 
-// usage returns what the pods hold of the pools, by name.
-func (w *World) usage() map[string]int64 {
-	sums := map[string]int64{}
+// holdings returns what the pods hold of the pools, by the name of the pool and by the Scheduler
+// out of whose grant.
+func (w *World) holdings() map[string]map[string]int64 {
+	pools := map[string]map[string]int64{}
 	for _, pod := range w.pods {
 		charges, charged := stamp.ChargesOf(pod)
 		if !oracle.Live(pod) || !charged {
 			continue
 		}
 		for _, charge := range charges {
-			sums[charge.Pool] += charge.Quantity.Value()
+			if pools[charge.Pool] == nil {
+				pools[charge.Pool] = map[string]int64{}
+			}
+			pools[charge.Pool][charge.Grantee] += charge.Quantity.Value()
+		}
+	}
+	return pools
+}
+
+// usage returns what the pods hold of the pools, by name.
+func (w *World) usage() map[string]int64 {
+	sums := map[string]int64{}
+	for pool, held := range w.holdings() {
+		for _, quantity := range held {
+			sums[pool] += quantity
 		}
 	}
 	return sums

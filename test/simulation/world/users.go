@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -79,15 +79,14 @@ func (w *World) shake(length time.Duration) {
 
 // resize gives all pools so many units.
 func (w *World) resize(each int) {
-	var capacity []object
 	found := &berthv1alpha1.ClusterResource{}
 	if !w.server.Read(resources, "", licence, found) {
 		return
 	}
-	for _, entry := range found.Spec.Capacity {
-		capacity = append(capacity, object{"name": entry.Name, "quantity": strconv.Itoa(each), "nodeSelector": entry.NodeSelector})
+	for i := range found.Spec.Capacity {
+		found.Spec.Capacity[i].Quantity = *resource.NewQuantity(int64(each), resource.DecimalSI)
 	}
-	w.act("patch", resources, licence, "", object{"spec": object{"capacity": capacity}})
+	w.act("patch", resources, licence, "", object{"spec": object{"capacity": found.Spec.Capacity}})
 }
 
 // halfWay is how long after a Cluster was pinned its Scheduler may have acknowledged that it has
@@ -101,9 +100,8 @@ func (w *World) leaveHalfWay(l *workload) {
 		return
 	}
 	for _, program := range w.programs {
-		if p := program.current; program.Name == controllersName && p != nil && p.alive {
-			w.end(p)
-			w.after(10*time.Second, func() { w.start(program) })
+		if program.Name == controllersName {
+			w.takeDown(program, 10*time.Second)
 		}
 	}
 	w.edited[l.name] = time.Now()
