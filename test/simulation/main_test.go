@@ -21,6 +21,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
@@ -177,6 +178,7 @@ func TestWorld(t *testing.T) {
 	}
 	// Kubernetes has random numbers of its own, which begin with the time at which the process did.
 	utilrand.Seed(int64(asked.first))
+	cryptotest.SetGlobalRandom(t, asked.first)
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
 		simulate := world.Simulate

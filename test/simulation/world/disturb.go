@@ -157,17 +157,20 @@ func (w *World) setReady(node string, ready bool) {
 
 func (w *World) planLoss() (name string, do func()) {
 	node, length := w.anyNode(), time.Duration(w.between(1, 30))*time.Second
-	return fmt.Sprintf("node %s is away for %s", node, length), func() {
-		found := w.nodes[node]
-		if found == nil {
-			return
-		}
-		w.act("delete", nodes, node, "", metav1.DeleteOptions{})
-		w.after(length, func() {
-			delete(w.broken, node)
-			w.addNode(node, found.Labels[siteLabel])
-		})
+	return fmt.Sprintf("node %s is away for %s", node, length), func() { w.lose(node, length) }
+}
+
+// lose deletes a node, if there is one, and adds it again after a while.
+func (w *World) lose(node string, length time.Duration) {
+	found := w.nodes[node]
+	if found == nil {
+		return
 	}
+	w.act("delete", nodes, node, "", metav1.DeleteOptions{})
+	w.after(length, func() {
+		delete(w.broken, node)
+		w.addNode(node, found.Labels[siteLabel])
+	})
 }
 
 func (w *World) anyProgram() *program { return w.programs[w.rng.IntN(len(w.programs))] }

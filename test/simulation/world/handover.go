@@ -100,10 +100,12 @@ func (w *World) judgeHome(bound *corev1.Pod) {
 		return
 	}
 	if cluster := w.clusters[w.siteOf(bound.Spec.NodeName)]; cluster != nil {
-		name := strings.TrimPrefix(w.acting.process.program.Name, schedulerPrefix)
-		w.violates(w.handover.JudgeBinding(name, cluster, time.Now()))
+		w.violates(w.handover.JudgeBinding(w.acting.process.program.scheduling(), cluster, time.Now()))
 	}
 }
+
+// scheduling returns the name of the Scheduler that the program is.
+func (p *program) scheduling() string { return strings.TrimPrefix(p.Name, schedulerPrefix) }
 
 // judgeSending judges a Binding when it is sent: only who holds the lease may, and what gives
 // something away has to name the version of the pod.

@@ -50,6 +50,7 @@ func Simulate(options *Options) (*World, error) {
 	w.subscribe(length)
 	w.rehome(length)
 	w.shake(length)
+	w.mislay(length)
 	w.faulty = !w.undisturbed
 	if err := w.pass(length); err != nil {
 		return w, err

@@ -69,6 +69,8 @@ type World struct {
 	timers []*timer
 	news   chan struct{}
 	outage time.Time
+	// traps wait for Bindings, in the order in which they were set.
+	traps []*trap
 
 	programs []*program
 
@@ -204,6 +206,7 @@ func (w *World) send(p *process, request *apiserver.Request) *call {
 	w.Counts.Requests++
 	w.judgeSending(c)
 	w.draw(c)
+	w.fallInto(c)
 	c.due = time.Now().Add(w.latency(c.name+" request") + c.fault.delay)
 	w.calls = append(w.calls, c)
 	select {

@@ -1,0 +1,79 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth.dev/berth/test/internal/record"
+)
+
+// trap waits for the next Binding. That will be late, and lose what it relies on meanwhile.
+type trap struct {
+	// name is how it may be left out.
+	name string
+	// late is how long the Binding is on its way, pause after what part of that the rest happens.
+	late, pause time.Duration
+	spring      func(sender *program, node string)
+}
+
+// losses are what a Binding can lose while it is on its way.
+var losses = []struct {
+	what string
+	// lose takes it away, for a time if it comes back.
+	lose func(w *World, sender *program, node string, length time.Duration)
+}{
+	{"its sender", func(w *World, sender *program, _ string, length time.Duration) { w.takeDown(sender, length) }},
+	{"its node", func(w *World, _ *program, node string, length time.Duration) { w.lose(node, length) }},
+	{"the home of its cluster", func(w *World, sender *program, node string, _ time.Duration) {
+		other := map[string]string{"east": "west", "west": "east"}[sender.scheduling()]
+		w.act("patch", clusters, w.siteOf(node), "", object{"spec": object{"homeScheduler": other}})
+	}},
+	{"the units of the pools", func(w *World, _ *program, _ string, _ time.Duration) { w.resize(1) }},
+}
+
+// mislay sets traps for Bindings in one world of two. What such a Binding needs is seldom lost by
+// chance just then.
+func (w *World) mislay(length time.Duration) {
+	if w.undisturbed || w.hash("bindings are mislaid")%2 > 0 {
+		return
+	}
+	rng := rand.New(rand.NewPCG(w.seed, 70)) //nolint:gosec // it is to be the same every time
+	for n := range rng.IntN(12) {
+		loss := losses[rng.IntN(len(losses))]
+		if loss.what == "the home of its cluster" && !w.sharing {
+			continue
+		}
+		at, away := time.Duration(rng.Int64N(int64(length))), time.Duration(rng.Int64N(int64(30*time.Second)))
+		t := &trap{name: fmt.Sprintf("trap %d: a Binding loses %s", n, loss.what), late: time.Second + seconds(rng.Uint64(), 35)}
+		t.pause = time.Duration(rng.Int64N(int64(t.late)))
+		t.spring = func(sender *program, node string) { loss.lose(w, sender, node, away) }
+		w.plan(at, "late Binding that loses something", t.name, func() { w.traps = append(w.traps, t) })
+	}
+}
+
+// fallInto lets the oldest trap spring if the request is a Binding.
+func (w *World) fallInto(c *call) {
+	binding := &corev1.Binding{}
+	if len(w.traps) == 0 || !w.faulty || w.skip[c.name] || c.request.Kind() != "create pods/binding" || !c.request.Decode(binding) {
+		return
+	}
+	t := w.traps[0]
+	w.traps = w.traps[1:]
+	if c.fault.kind != "" {
+		w.Counts.Faults[c.fault.kind][c.request.Kind()]--
+	}
+	c.fault = fault{kind: "late", delay: t.late}
+	w.Counts.Faults.Add(record.Table{c.fault.kind: {c.request.Kind(): 1}})
+	w.after(t.pause, func() {
+		if !w.calmed {
+			w.notef("%s: %s", t.name, c.name)
+			t.spring(c.process.program, binding.Target.Name)
+		}
+	})
+}
