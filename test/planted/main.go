@@ -15,6 +15,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -29,8 +30,14 @@ import (
 	"strings"
 	"time"
 
+	"berth.dev/berth/test/internal/hunks"
 	"berth.dev/berth/test/internal/record"
 )
+
+// listed are the faults. A remark says why no world can see one.
+//
+//go:embed faults.txt
+var listed string
 
 func main() {
 	t := &trial{out: os.Stdout}
@@ -65,26 +72,26 @@ func (t *trial) run(ctx context.Context, only string) (missed int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("-only is no regular expression: %w", err)
 	}
-	all, err := parse(listed)
+	all, err := hunks.Parse(listed)
 	if err != nil {
 		return 0, err
 	}
 	for _, f := range all {
-		if !chosen.MatchString(f.name) {
+		if !chosen.MatchString(f.Name) {
 			continue
 		}
 		found, err := t.try(ctx, f)
 		if err != nil {
-			return missed, fmt.Errorf("%s: %w", f.name, err)
+			return missed, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		fmt.Fprintf(t.out, "%s: %s\n", f.name, verdict(found))
-		if found.Seed == 0 && f.unseen == "" {
+		fmt.Fprintf(t.out, "%s: %s\n", f.Name, verdict(found))
+		if found.Seed == 0 && f.Remark == "" {
 			missed++
 		}
 		if t.record == "" {
 			continue
 		}
-		if err := record.Update(t.record, func(r *record.Record) { r.Plant(f.name, found) }); err != nil {
+		if err := record.Update(t.record, func(r *record.Record) { r.Plant(f.Name, found) }); err != nil {
 			return missed, err
 		}
 	}
@@ -105,8 +112,8 @@ const unjudged = 1
 var broken = regexp.MustCompile(`(?m)^seed (\d+): VIOLATED: (.*)$`)
 
 // try runs worlds with a fault until one breaks a promise, or the time is up.
-func (t *trial) try(ctx context.Context, f *fault) (record.Planted, error) {
-	found := record.Planted{Unseen: f.unseen}
+func (t *trial) try(ctx context.Context, f *hunks.Change) (record.Planted, error) {
+	found := record.Planted{Unseen: f.Remark}
 	folder, err := os.MkdirTemp("", "berth-planted-")
 	if err != nil {
 		return found, fmt.Errorf("making a folder for a fault: %w", err)
@@ -139,10 +146,14 @@ func (t *trial) try(ctx context.Context, f *fault) (record.Planted, error) {
 }
 
 // build compiles the simulated worlds with a fault in them.
-func build(ctx context.Context, f *fault, folder, program string) error {
+func build(ctx context.Context, f *hunks.Change, folder, program string) error {
 	replace := map[string]string{}
-	for path := range f.hunks {
-		text, err := f.planted(path)
+	for _, path := range f.Files() {
+		right, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("reading a file to plant a fault in: %w", err)
+		}
+		text, err := f.Apply(path, string(right))
 		if err != nil {
 			return err
 		}
