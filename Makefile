@@ -71,8 +71,8 @@ test-upstream: build-control-plane ## kube-scheduler's own integration tests wit
 	@hack/upstream.sh $(SUITES)
 
 .PHONY: simulate-faults
-simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, DURATION=60s goes on with the next seeds, SCENARIO=FILE has less.
-	@hack/simulate.sh $(if $(DURATION),--record) $(if $(SCENARIO),scenario "$(SCENARIO)","$(SEED)" "$(DURATION)")
+simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, TIMES=10 compares its histories, DURATION=60s goes on with the next seeds, SCENARIO=FILE has less.
+	@hack/simulate.sh $(if $(TIMES),times "$(TIMES)" "$(SEED)",$(if $(DURATION),--record) $(if $(SCENARIO),scenario "$(SCENARIO)","$(SEED)" "$(DURATION)"))
 
 .PHONY: simulate-kills
 simulate-kills: ## Kill each of Berth's processes before and after each write that it makes in a simulated world. SEED=6 chooses it.

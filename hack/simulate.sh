@@ -2,11 +2,13 @@
 # Runs simulated worlds full of faults, one for each seed (docs/reference/reliability.md).
 #
 # Usage: hack/simulate.sh [--record] [SEED [DURATION]]
+#        hack/simulate.sh times N [SEED]
 #        hack/simulate.sh [--record] kills [SEED]
 #        hack/simulate.sh [--record] objects [SEED [DURATION]]
 #        hack/simulate.sh [objects] scenario FILE
 #   --record  adds what was done to docs/reference/reliability.json, and to the page made of it
 #   kills     nothing else goes wrong in the world, but a process is killed before and after each write, one world for each kill
+#   times     one world N times, to see whether its history is the same
 #   objects   random objects of all of Berth's kinds are made, changed and deleted, and nothing goes wrong otherwise
 #   scenario  the world of a file, such as a run names whose promise was broken: a seed, and what to leave out of its world
 #   SEED      the first seed, 1 unless given; the same seed is the same world
@@ -28,12 +30,14 @@ if [[ ${1:-} == objects ]]; then
 fi
 if [[ ${1:-} == scenario ]]; then
   flags+=(-scenario "$(realpath -m "${2:-}")")
+elif [[ ${1:-} == times ]]; then
+  flags+=(-times "${2:-}" -seed "${3:-1}")
 elif [[ ${1:-} == kills ]]; then
   flags+=(-kills -seed "${2:-1}")
 else
   flags+=(-seed "${1:-1}" -duration "${2:-}")
 fi
 mkdir -p bin
-go test -c -ldflags=-s -o "$program" ./test/simulation
+go run ./test/simulation/repeatable -o "$program"
 cd test/simulation
 exec "$program" "${flags[@]}"

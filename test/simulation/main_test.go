@@ -47,6 +47,7 @@ var (
 	fuzzFlag     = flag.Bool("fuzz", false, "worlds of random objects of all kinds, in which nothing goes wrong otherwise")
 	recordFlag   = flag.String("record", "", "folder of the record to add to, and of its page")
 	shrinkFlag   = flag.Duration("shrink", time.Minute, "how long to look for what suffices to break a promise that was broken")
+	timesFlag    = flag.String("times", "", "how often to run the world of the seed, to compare the histories")
 	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
 )
 
@@ -77,6 +78,8 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	case *killsFlag:
 		os.Exit(sweep())
+	case *timesFlag != "":
+		os.Exit(simulateAgain())
 	case *seedFlag != "" || *durationFlag != "" || *scenarioFlag != "":
 		os.Exit(simulate())
 	}

@@ -80,9 +80,10 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	}
 	args = append([]string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}, args...)
 	child := exec.CommandContext(ctx, self, args...)
-	// One thread and the same numbers: what the seed does not decide is to differ as little as it can.
-	// The process ends soon, so it collects no garbage unless its world is large.
-	child.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1536MiB", "GODEBUG=randautoseed=0,asyncpreemptoff=1")
+	// With these a program that test/simulation/repeatable has built does the same every time. It ends
+	// soon, so it collects no garbage unless its world is large.
+	child.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1536MiB",
+		"GODEBUG=randautoseed=0,asyncpreemptoff=1,memprofilerate=0")
 	// Then it says what all its goroutines do, and ends.
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGQUIT) }
 	child.WaitDelay = lastWords

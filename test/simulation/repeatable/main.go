@@ -1,0 +1,212 @@
+// Copyright 2026 The Berth Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command repeatable builds the program of the simulated worlds so that a seed has the same history
+// every time. What a seed does not decide otherwise is what Go leaves open: which goroutine goes
+// first, and in which order a map is gone through. runtime.txt says which lines of Go's runtime are
+// changed for that. Only the runtime is compiled anew, which takes seconds, and linked with all other
+// packages as they are in the build cache.
+//
+// Usage:
+//
+//	go run ./test/simulation/repeatable -o bin/simulation.test
+//
+// With another version of Go the lines may not be there. Then the program is built as any other,
+// which is said.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"berth.dev/berth/test/internal/hunks"
+)
+
+// changes are those of the runtime.
+//
+//go:embed runtime.txt
+var changes string
+
+// worlds is the package of the simulated worlds.
+const worlds = "./test/simulation"
+
+func main() {
+	output := flag.String("o", "bin/simulation.test", "the program to write")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := build(ctx, *output)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "repeatable:", err)
+		os.Exit(1)
+	}
+}
+
+// build builds the program, if it can so that seeds repeat.
+func build(ctx context.Context, output string) error {
+	compiled, err := archives(ctx, nil, "-deps", "-test", worlds)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "berth-repeatable-")
+	if err != nil {
+		return fmt.Errorf("making a folder for the runtime: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	if err := relink(ctx, folder, compiled, output); err != nil {
+		fmt.Fprintf(os.Stderr, "with this version of Go a seed does not have the same history every time: %v\n", err)
+		_, err := run(ctx, nil, "test", "-c", "-ldflags=-s", "-o", output, worlds)
+		return err
+	}
+	return nil
+}
+
+// relink links what is compiled with a runtime that is changed.
+func relink(ctx context.Context, folder string, compiled map[string]string, output string) error {
+	root, err := run(ctx, nil, "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	changed, err := changeRuntime(strings.TrimSpace(root), folder)
+	if err != nil {
+		return err
+	}
+	runtime, err := archives(ctx, []string{"GOROOT=" + folder, "GOTOOLCHAIN=local"}, changed...)
+	if err != nil {
+		return err
+	}
+	var program string
+	var config strings.Builder
+	for path, archive := range compiled {
+		if other, found := runtime[path]; found {
+			archive = other
+		}
+		if strings.HasSuffix(path, ".test") {
+			program = archive
+			continue
+		}
+		fmt.Fprintf(&config, "packagefile %s=%s\n", path, archive)
+	}
+	file := filepath.Join(folder, "importcfg.link")
+	if err := os.WriteFile(file, []byte(config.String()), 0o600); err != nil {
+		return fmt.Errorf("listing what is to be linked: %w", err)
+	}
+	_, err = run(ctx, nil, "tool", "link", "-s", "-X=testing.testBinary=1", "-importcfg="+file, "-o="+output, program)
+	return err
+}
+
+// changeRuntime makes a copy of Go's tree, of links but for the packages that are changed, whose
+// paths it returns.
+func changeRuntime(root, folder string) (changed []string, err error) {
+	all, err := hunks.Parse(changes)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := apply(all, filepath.Join(root, "src"))
+	if err != nil {
+		return nil, err
+	}
+	packages := map[string]bool{}
+	for path, text := range texts {
+		packages[filepath.Dir(path)] = true
+		if err := write(filepath.Join(folder, "src", path), text); err != nil {
+			return nil, err
+		}
+	}
+	for path := range packages {
+		changed = append(changed, path)
+	}
+	return changed, mirror(root, folder)
+}
+
+// apply returns the texts of all files that are changed. A file may be changed more than once.
+func apply(all []*hunks.Change, source string) (texts map[string]string, err error) {
+	texts = map[string]string{}
+	for _, change := range all {
+		for _, path := range change.Files() {
+			before, done := texts[path]
+			if !done {
+				read, err := os.ReadFile(filepath.Join(source, path))
+				if err != nil {
+					return nil, fmt.Errorf("reading a file of Go: %w", err)
+				}
+				before = string(read)
+			}
+			if texts[path], err = change.Apply(path, before); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return texts, nil
+}
+
+func write(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("writing a changed file: %w", err)
+	}
+	return nil
+}
+
+// mirror links everything of a tree that the copy has not got.
+func mirror(root, folder string) error {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return fmt.Errorf("reading the tree of Go: %w", err)
+	}
+	for _, entry := range entries {
+		from, to := filepath.Join(root, entry.Name()), filepath.Join(folder, entry.Name())
+		switch _, err := os.Lstat(to); {
+		case os.IsNotExist(err):
+			err = os.Symlink(from, to)
+			if err != nil {
+				return fmt.Errorf("linking the tree of Go: %w", err)
+			}
+		case entry.IsDir():
+			if err := mirror(from, to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// archives compiles packages, unless that is done, and returns where they are by their import paths.
+// Of a package that is compiled anew for a test that is where the program of the test has it.
+func archives(ctx context.Context, env []string, packages ...string) (map[string]string, error) {
+	listed, err := run(ctx, env, append([]string{"list", "-export", "-f", "{{with .Export}}{{$.ImportPath}}={{.}}{{end}}"}, packages...)...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(listed) {
+		name, archive, _ := strings.Cut(strings.TrimSpace(line), "=")
+		path, variant, _ := strings.Cut(name, " ")
+		if _, known := found[path]; path != "" && (!known || variant != "") {
+			found[path] = archive
+		}
+	}
+	return found, nil
+}
+
+// run runs the go command and returns what it prints.
+func run(ctx context.Context, env []string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Env = append(os.Environ(), env...)
+	var problems strings.Builder
+	command.Stderr = &problems
+	printed, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w: %s", strings.Join(args[:2], " "), err, strings.TrimSpace(problems.String()))
+	}
+	return string(printed), nil
+}
