@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -48,6 +49,7 @@ var (
 	recordFlag   = flag.String("record", "", "folder of the record to add to, and of its page")
 	shrinkFlag   = flag.Duration("shrink", time.Minute, "how long to look for what suffices to break a promise that was broken")
 	timesFlag    = flag.String("times", "", "how often to run the world of the seed, to compare the histories")
+	orderFlag    = flag.Uint("order", 0, "have the same world go on in another order, which is the same every time, too")
 	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
 )
 
@@ -182,6 +184,10 @@ func TestWorld(t *testing.T) {
 	// Kubernetes has random numbers of its own, which begin with the time at which the process did.
 	utilrand.Seed(int64(asked.first))
 	cryptotest.SetGlobalRandom(t, asked.first)
+	// Who draws next gets another number then.
+	for range *orderFlag {
+		rand.Uint64() //nolint:gosec // nobody gets it
+	}
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
 		simulate := world.Simulate

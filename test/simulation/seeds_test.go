@@ -78,6 +78,9 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	if *fuzzFlag {
 		args = append(args, "-fuzz")
 	}
+	if *orderFlag > 0 {
+		args = append(args, fmt.Sprintf("-order=%d", *orderFlag))
+	}
 	args = append([]string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}, args...)
 	child := exec.CommandContext(ctx, self, args...)
 	// With these a program that test/simulation/repeatable has built does the same every time. It ends
