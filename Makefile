@@ -71,7 +71,7 @@ test-upstream: build-control-plane ## kube-scheduler's own integration tests wit
 	@hack/upstream.sh $(SUITES)
 
 .PHONY: simulate-faults
-simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one, TIMES=10 compares its histories, DURATION=60s goes on with the next seeds, SCENARIO=FILE has less.
+simulate-faults: ## Run a simulated world full of faults. SEED=6 repeats one; TIMES=10, ORDER=2, DURATION=60s and SCENARIO=FILE stand in docs/reference/reliability.md.
 	@hack/simulate.sh $(if $(TIMES),times "$(TIMES)" "$(SEED)",$(if $(DURATION),--record) $(if $(SCENARIO),scenario "$(SCENARIO)","$(SEED)" "$(DURATION)"))
 
 .PHONY: simulate-kills

@@ -12,6 +12,7 @@
 #   objects   random objects of all of Berth's kinds are made, changed and deleted, and nothing goes wrong otherwise
 #   scenario  the world of a file, such as a run names whose promise was broken: a seed, and what to leave out of its world
 #   SEED      the first seed, 1 unless given; the same seed is the same world
+#   ORDER     an environment variable, a number: the same scenario in another order of what Go leaves open
 #   DURATION  how long to go on with the next seeds, such as 60s or 1h; without it there is one world
 # Ends with 1 if it cannot understand what it was given, and with 2 if a promise was broken: then the last lines say which, what
 # happened before, and how to repeat it. make shows these codes in its message and ends with 2 itself.
@@ -37,6 +38,7 @@ elif [[ ${1:-} == kills ]]; then
 else
   flags+=(-seed "${1:-1}" -duration "${2:-}")
 fi
+[[ -z ${ORDER:-} ]] || flags+=(-order "$ORDER")
 mkdir -p bin
 go run ./test/simulation/repeatable -o "$program"
 cd test/simulation

@@ -49,7 +49,7 @@ var (
 	recordFlag   = flag.String("record", "", "folder of the record to add to, and of its page")
 	shrinkFlag   = flag.Duration("shrink", time.Minute, "how long to look for what suffices to break a promise that was broken")
 	timesFlag    = flag.String("times", "", "how often to run the world of the seed, to compare the histories")
-	orderFlag    = flag.Uint("order", 0, "have the same world go on in another order, which is the same every time, too")
+	orderFlag    = flag.String("order", "", "a number: have the same world go on in another order, which is the same every time, too")
 	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
 )
 
@@ -114,6 +114,8 @@ type order struct {
 	// first is the seed to begin with, length how long to go on with the next ones.
 	first  uint64
 	length time.Duration
+	// order is in which order it goes on, 0 or more.
+	order uint64
 	// leaveOut is what a scenario leaves out.
 	leaveOut []string
 }
@@ -124,6 +126,11 @@ func input() (asked order, err error) {
 	if *seedFlag != "" {
 		if asked.first, err = strconv.ParseUint(*seedFlag, 10, 64); err != nil {
 			return asked, fmt.Errorf("SEED=%.40s is no seed: it must be a whole number from 0 on", *seedFlag)
+		}
+	}
+	if *orderFlag != "" {
+		if asked.order, err = strconv.ParseUint(*orderFlag, 10, 16); err != nil {
+			return asked, fmt.Errorf("ORDER=%.40s is no order: it must be a whole number from 0 to 65535", *orderFlag)
 		}
 	}
 	if *durationFlag != "" {
@@ -185,7 +192,7 @@ func TestWorld(t *testing.T) {
 	utilrand.Seed(int64(asked.first))
 	cryptotest.SetGlobalRandom(t, asked.first)
 	// Who draws next gets another number then.
-	for range *orderFlag {
+	for range asked.order {
 		rand.Uint64() //nolint:gosec // nobody gets it
 	}
 	synctest.Test(t, func(*testing.T) {

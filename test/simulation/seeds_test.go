@@ -78,8 +78,8 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	if *fuzzFlag {
 		args = append(args, "-fuzz")
 	}
-	if *orderFlag > 0 {
-		args = append(args, fmt.Sprintf("-order=%d", *orderFlag))
+	if *orderFlag != "" {
+		args = append(args, "-order="+*orderFlag)
 	}
 	args = append([]string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}, args...)
 	child := exec.CommandContext(ctx, self, args...)
