@@ -13,13 +13,16 @@ import (
 
 // Restamped returns the annotations of a pod that are not as they should be; nil stands for one to
 // be removed. A deletion cost that is not Berth's own is left alone, and so is the number of a seat
-// that has changed while the place is right. Seen is the pod as package rebalance sees it. Pods
-// without a valid stamp are touched only if the policy takes them over.
+// that has changed while the place is right, and the name of a cluster that the policy does not
+// know: it tells an Application where the pods are that it has to move. Seen is the pod as package
+// rebalance sees it. Pods without a valid stamp are touched only if the policy takes them over.
 func (p *Policy) Restamped(seen *rebalance.Replica, place rebalance.Place, pod *corev1.Pod) map[string]any {
 	given, stamped := stamp.Of(pod)
 	want := stamp.Stamp{Policy: p.Object.Name}.At(place)
 	if seen.Cluster != rebalance.Elsewhere {
 		want.Cluster = p.Order.Name(seen.Cluster)
+	} else if _, known := p.Order.Index(given.Cluster); !known {
+		want.Cluster = given.Cluster
 	}
 	switch {
 	case !stamped && seen.Keep == rebalance.TakenOver:

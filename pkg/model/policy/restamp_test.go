@@ -90,6 +90,9 @@ func TestRestamped(t *testing.T) {
 		"no cluster of the policy": {
 			stamp: at("web", "beijing", 1), cluster: rebalance.Elsewhere, seat: 1, want: map[string]any{clusterKey: nil},
 		},
+		"a cluster that the policy does not name any more": {
+			stamp: at("web", "paris", 1), cluster: rebalance.Elsewhere, seat: 1, want: map[string]any{},
+		},
 		"another policy": {
 			stamp: at("other", "beijing", 1), cluster: beijing, seat: 1, keep: rebalance.TakenOver,
 			want: map[string]any{placed: "web", policyKey: "web"},
