@@ -1,8 +1,8 @@
 // Copyright 2026 The Berth Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hunks changes files as a list says: it replaces pieces of them by others, in a copy that Go
-// is shown in the place of the file.
+// Package hunks changes files as a list says: it replaces pieces of them by others, in a copy that
+// Go is shown in the place of the file.
 package hunks
 
 import (
@@ -77,8 +77,8 @@ func (c *Change) add(path, line string) {
 // Files returns the paths of the files that are changed, in order.
 func (c *Change) Files() []string { return slices.Sorted(maps.Keys(c.hunks)) }
 
-// Apply returns the text of a file after the change. The pieces that it replaces must be there, each
-// once.
+// Apply returns the text of a file after the change. The pieces that it replaces must be there,
+// each once.
 func (c *Change) Apply(path, text string) (string, error) {
 	for _, h := range c.hunks[path] {
 		right := strings.Join(h.right, "\n") + "\n"

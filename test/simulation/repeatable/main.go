@@ -4,8 +4,8 @@
 // Command repeatable builds the program of the simulated worlds so that a seed has the same history
 // every time. What a seed does not decide otherwise is what Go leaves open: which goroutine goes
 // first, and in which order a map is gone through. runtime.txt says which lines of Go's runtime are
-// changed for that. Only the runtime is compiled anew, which takes seconds, and linked with all other
-// packages as they are in the build cache.
+// changed for that. Only the runtime is compiled anew, which takes seconds, and linked with all
+// other packages as they are in the build cache.
 //
 // Usage:
 //
@@ -25,8 +25,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-
-	"berth.dev/berth/test/internal/hunks"
 )
 
 // changes are those of the runtime.
@@ -102,86 +100,8 @@ func relink(ctx context.Context, folder string, compiled map[string]string, outp
 	return err
 }
 
-// changeRuntime makes a copy of Go's tree, of links but for the packages that are changed, whose
-// paths it returns.
-func changeRuntime(root, folder string) (changed []string, err error) {
-	all, err := hunks.Parse(changes)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := apply(all, filepath.Join(root, "src"))
-	if err != nil {
-		return nil, err
-	}
-	packages := map[string]bool{}
-	for path, text := range texts {
-		packages[filepath.Dir(path)] = true
-		if err := write(filepath.Join(folder, "src", path), text); err != nil {
-			return nil, err
-		}
-	}
-	for path := range packages {
-		changed = append(changed, path)
-	}
-	return changed, mirror(root, folder)
-}
-
-// apply returns the texts of all files that are changed. A file may be changed more than once.
-func apply(all []*hunks.Change, source string) (texts map[string]string, err error) {
-	texts = map[string]string{}
-	for _, change := range all {
-		for _, path := range change.Files() {
-			before, done := texts[path]
-			if !done {
-				read, err := os.ReadFile(filepath.Join(source, path))
-				if err != nil {
-					return nil, fmt.Errorf("reading a file of Go: %w", err)
-				}
-				before = string(read)
-			}
-			if texts[path], err = change.Apply(path, before); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return texts, nil
-}
-
-func write(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("making a folder: %w", err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("writing a changed file: %w", err)
-	}
-	return nil
-}
-
-// mirror links everything of a tree that the copy has not got.
-func mirror(root, folder string) error {
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return fmt.Errorf("reading the tree of Go: %w", err)
-	}
-	for _, entry := range entries {
-		from, to := filepath.Join(root, entry.Name()), filepath.Join(folder, entry.Name())
-		switch _, err := os.Lstat(to); {
-		case os.IsNotExist(err):
-			err = os.Symlink(from, to)
-			if err != nil {
-				return fmt.Errorf("linking the tree of Go: %w", err)
-			}
-		case entry.IsDir():
-			if err := mirror(from, to); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// archives compiles packages, unless that is done, and returns where they are by their import paths.
-// Of a package that is compiled anew for a test that is where the program of the test has it.
+// archives compiles packages, unless that is done, and returns where they are by their import
+// paths. Of a package that is compiled anew for a test that is what the program of the test has.
 func archives(ctx context.Context, env []string, packages ...string) (map[string]string, error) {
 	listed, err := run(ctx, env, append([]string{"list", "-export", "-f", "{{with .Export}}{{$.ImportPath}}={{.}}{{end}}"}, packages...)...)
 	if err != nil {
