@@ -181,7 +181,7 @@ func TestWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := &world.Options{Seed: asked.first, Skip: asked.leaveOut, Definitions: definitions}
+	options := &world.Options{Seed: asked.first, Skip: asked.leaveOut, Definitions: definitions, Trace: io.Discard}
 	if *killsFlag {
 		options.Undisturbed, options.Kill = true, &world.Kill{Write: *killFlag, After: *afterFlag}
 	}

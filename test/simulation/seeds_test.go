@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"berth.dev/berth/test/internal/record"
 )
 
@@ -55,25 +57,31 @@ func runWorld(ctx context.Context, seed uint64, leaveOut []string) (*result, err
 	if len(leaveOut) == 0 {
 		return runProcess(ctx, seed, nil)
 	}
-	file, err := (&scenario{&seed, leaveOut}).write()
+	told, err := yaml.Marshal(&scenario{&seed, leaveOut})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("encoding a scenario: %w", err)
 	}
-	defer os.Remove(file)
-	return runProcess(ctx, seed, []string{"-scenario=" + file})
+	return runProcess(ctx, seed, told)
 }
 
-// runProcess runs the world of a seed in a process of its own.
-func runProcess(ctx context.Context, seed uint64, args []string) (*result, error) {
+// runProcess runs the world of a seed, or of a scenario unless that is nil, in a process of its
+// own.
+// That gets what it needs and nothing else: what a process has in memory when its world begins is
+// part of what makes a history.
+func runProcess(ctx context.Context, seed uint64, told []byte, more ...string) (*result, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	trace := *traceFlag && len(args) == 0
+	trace := *traceFlag && told == nil && len(more) == 0
+	args := []string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10), "-trace=0"}
 	if trace {
-		args = []string{"-trace"}
+		args[len(args)-1] = "-trace=1"
+	}
+	if told != nil {
+		args = append(args, "-scenario=/dev/stdin")
 	}
 	if *fuzzFlag {
 		args = append(args, "-fuzz")
@@ -81,12 +89,11 @@ func runProcess(ctx context.Context, seed uint64, args []string) (*result, error
 	if *orderFlag != "" {
 		args = append(args, "-order="+*orderFlag)
 	}
-	args = append([]string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10)}, args...)
-	child := exec.CommandContext(ctx, self, args...)
+	child := exec.CommandContext(ctx, self, append(args, more...)...)
+	child.Stdin = bytes.NewReader(told)
 	// With these a program that test/simulation/repeatable has built does the same every time. It ends
 	// soon, so it collects no garbage unless its world is large.
-	child.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1536MiB",
-		"GODEBUG=randautoseed=0,asyncpreemptoff=1,memprofilerate=0")
+	child.Env = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1536MiB", "GODEBUG=randautoseed=0,asyncpreemptoff=1,memprofilerate=0"}
 	// Then it says what all its goroutines do, and ends.
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGQUIT) }
 	child.WaitDelay = lastWords
