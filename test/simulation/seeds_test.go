@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -111,6 +112,9 @@ func runProcess(ctx context.Context, seed uint64, told []byte, more ...string) (
 			r := &result{}
 			return r, json.Unmarshal([]byte(text), r)
 		}
+	}
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+		return nil, fmt.Errorf("its process could not be run: %w", err)
 	}
 	// A program that crashes has broken a promise, too.
 	said := problems.String() + out.String()

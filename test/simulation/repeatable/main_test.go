@@ -55,7 +55,7 @@ func TestMirror(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := write(filepath.Join(folder, "src/b/b.go"), "changed"); err != nil {
+	if err := write(filepath.Join(folder, "src", "b", "b.go"), "changed"); err != nil {
 		t.Fatal(err)
 	}
 	if err := mirror(root, folder); err != nil {
