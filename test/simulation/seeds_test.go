@@ -65,23 +65,15 @@ func runWorld(ctx context.Context, seed uint64, leaveOut []string) (*result, err
 	return runProcess(ctx, seed, told)
 }
 
-// runProcess runs the world of a seed, or of a scenario unless that is nil, in a process of its
-// own.
-// That gets what it needs and nothing else: what a process has in memory when its world begins is
-// part of what makes a history.
-func runProcess(ctx context.Context, seed uint64, told []byte, more ...string) (*result, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	trace := *traceFlag && told == nil && len(more) == 0
+// worldArgs returns the arguments of the process of a world. They have the same length whether it is
+// to tell its history or not: what a process has in memory when its world begins is part of what
+// makes the history.
+func worldArgs(seed uint64, trace, scenario bool) []string {
 	args := []string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10), "-trace=0"}
 	if trace {
 		args[len(args)-1] = "-trace=1"
 	}
-	if told != nil {
+	if scenario {
 		args = append(args, "-scenario=/dev/stdin")
 	}
 	if *fuzzFlag {
@@ -90,7 +82,20 @@ func runProcess(ctx context.Context, seed uint64, told []byte, more ...string) (
 	if *orderFlag != "" {
 		args = append(args, "-order="+*orderFlag)
 	}
-	child := exec.CommandContext(ctx, self, append(args, more...)...)
+	return args
+}
+
+// runProcess runs the world of a seed, or of a scenario unless that is nil, in a process of its
+// own, with the environment that it needs and no other.
+func runProcess(ctx context.Context, seed uint64, told []byte, more ...string) (*result, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	trace := *traceFlag && told == nil && len(more) == 0
+	child := exec.CommandContext(ctx, self, append(worldArgs(seed, trace, told != nil), more...)...)
 	child.Stdin = bytes.NewReader(told)
 	// With these a program that test/simulation/repeatable has built does the same every time. It ends
 	// soon, so it collects no garbage unless its world is large.
