@@ -65,8 +65,8 @@ func runWorld(ctx context.Context, seed uint64, leaveOut []string) (*result, err
 	return runProcess(ctx, seed, told)
 }
 
-// worldArgs returns the arguments of the process of a world. They have the same length whether it is
-// to tell its history or not: what a process has in memory when its world begins is part of what
+// worldArgs returns the arguments of the process of a world. They have the same length whether it
+// is to tell its history or not: what a process has in memory when its world begins is part of what
 // makes the history.
 func worldArgs(seed uint64, trace, scenario bool) []string {
 	args := []string{"-test.run=^TestWorld$", "-world", "-seed=" + strconv.FormatUint(seed, 10), "-trace=0"}
