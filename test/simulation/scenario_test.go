@@ -45,11 +45,19 @@ func readScenario(path string) (*scenario, error) {
 	return s, nil
 }
 
-// write writes a scenario into a new file, and returns its name.
-func (s *scenario) write() (path string, err error) {
+func (s *scenario) encode() ([]byte, error) {
 	text, err := yaml.Marshal(s)
 	if err != nil {
-		return "", fmt.Errorf("encoding a scenario: %w", err)
+		return nil, fmt.Errorf("encoding a scenario: %w", err)
+	}
+	return text, nil
+}
+
+// write writes a scenario into a new file, and returns its name.
+func (s *scenario) write() (path string, err error) {
+	text, err := s.encode()
+	if err != nil {
+		return "", err
 	}
 	file, err := os.CreateTemp("", fmt.Sprintf("berth-scenario-%d-*.yaml", *s.Seed))
 	if err != nil {

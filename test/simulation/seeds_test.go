@@ -17,8 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"berth.dev/berth/test/internal/record"
 )
 
@@ -58,9 +56,9 @@ func runWorld(ctx context.Context, seed uint64, leaveOut []string) (*result, err
 	if len(leaveOut) == 0 {
 		return runProcess(ctx, seed, nil)
 	}
-	told, err := yaml.Marshal(&scenario{&seed, leaveOut})
+	told, err := (&scenario{&seed, leaveOut}).encode()
 	if err != nil {
-		return nil, fmt.Errorf("encoding a scenario: %w", err)
+		return nil, err
 	}
 	return runProcess(ctx, seed, told)
 }

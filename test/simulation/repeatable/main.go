@@ -20,6 +20,7 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -82,10 +83,8 @@ func relink(ctx context.Context, folder string, compiled map[string]string, outp
 	}
 	var program string
 	var config strings.Builder
+	maps.Copy(compiled, runtime)
 	for path, archive := range compiled {
-		if other, found := runtime[path]; found {
-			archive = other
-		}
 		if strings.HasSuffix(path, ".test") {
 			program = archive
 			continue

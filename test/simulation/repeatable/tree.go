@@ -5,8 +5,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"berth.dev/berth/test/internal/hunks"
 )
@@ -29,10 +31,7 @@ func changeRuntime(root, folder string) (changed []string, err error) {
 			return nil, err
 		}
 	}
-	for path := range packages {
-		changed = append(changed, path)
-	}
-	return changed, mirror(root, folder)
+	return slices.Collect(maps.Keys(packages)), mirror(root, folder)
 }
 
 // apply returns the texts of all files that are changed. A file may be changed more than once.

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"berth.dev/berth/test/internal/record"
 )
 
 // trap waits for the next Binding. That will be late, and lose what it relies on meanwhile.
@@ -25,16 +23,17 @@ type trap struct {
 // losses are what a Binding can lose while it is on its way.
 var losses = []struct {
 	what string
+	// shared is true if there must be several Schedulers.
+	shared bool
 	// lose takes it away, for a time if it comes back.
 	lose func(w *World, sender *program, node string, length time.Duration)
 }{
-	{"its sender", func(w *World, sender *program, _ string, length time.Duration) { w.takeDown(sender, length) }},
-	{"its node", func(w *World, _ *program, node string, length time.Duration) { w.lose(node, length) }},
-	{"the home of its cluster", func(w *World, sender *program, node string, _ time.Duration) {
-		other := map[string]string{"east": "west", "west": "east"}[sender.scheduling()]
-		w.act("patch", clusters, w.siteOf(node), "", object{"spec": object{"homeScheduler": other}})
+	{"its sender", false, func(w *World, sender *program, _ string, length time.Duration) { w.takeDown(sender, length) }},
+	{"its node", false, func(w *World, _ *program, node string, length time.Duration) { w.lose(node, length) }},
+	{"the home of its cluster", true, func(w *World, sender *program, node string, _ time.Duration) {
+		w.pin(w.siteOf(node), map[string]string{"east": "west", "west": "east"}[sender.scheduling()])
 	}},
-	{"the units of the pools", func(w *World, _ *program, _ string, _ time.Duration) { w.resize(1) }},
+	{"the units of the pools", false, func(w *World, _ *program, _ string, _ time.Duration) { w.resize(1) }},
 }
 
 // mislay sets traps for Bindings in one world of two. What such a Binding needs is seldom lost by
@@ -46,7 +45,7 @@ func (w *World) mislay(length time.Duration) {
 	rng := rand.New(rand.NewPCG(w.seed, 70)) //nolint:gosec // it is to be the same every time
 	for n := range rng.IntN(12) {
 		loss := losses[rng.IntN(len(losses))]
-		if loss.what == "the home of its cluster" && !w.sharing {
+		if loss.shared && !w.sharing {
 			continue
 		}
 		at, away := time.Duration(rng.Int64N(int64(length))), time.Duration(rng.Int64N(int64(30*time.Second)))
@@ -57,23 +56,20 @@ func (w *World) mislay(length time.Duration) {
 	}
 }
 
-// fallInto lets the oldest trap spring if the request is a Binding.
-func (w *World) fallInto(c *call) {
+// fallInto lets the oldest trap spring if the request is a Binding, and reports whether it does.
+func (w *World) fallInto(c *call) (sprung bool) {
 	binding := &corev1.Binding{}
-	if len(w.traps) == 0 || !w.faulty || w.skip[c.name] || c.request.Kind() != "create pods/binding" || !c.request.Decode(binding) {
-		return
+	if len(w.traps) == 0 || c.request.Kind() != "create pods/binding" || !c.request.Decode(binding) {
+		return false
 	}
 	t := w.traps[0]
 	w.traps = w.traps[1:]
-	if c.fault.kind != "" {
-		w.Counts.Faults[c.fault.kind][c.request.Kind()]--
-	}
-	c.fault = fault{kind: "late", delay: t.late}
-	w.Counts.Faults.Add(record.Table{c.fault.kind: {c.request.Kind(): 1}})
+	w.inject(c, c.request.Kind(), fault{kind: late, delay: t.late})
 	w.after(t.pause, func() {
 		if !w.calmed {
 			w.notef("%s: %s", t.name, c.name)
 			t.spring(c.process.program, binding.Target.Name)
 		}
 	})
+	return true
 }

@@ -46,6 +46,9 @@ type rates struct {
 	beset map[string]bool
 }
 
+// late is the kind of a fault of requests that arrive late, and are answered as any other.
+const late = "late"
+
 // faults are what can happen to a request.
 var faults = []struct {
 	kind string
@@ -53,7 +56,7 @@ var faults = []struct {
 }{
 	{"lost", func(uint64) fault { return fault{lost: true} }},
 	{"answer lost", func(uint64) fault { return fault{cut: true} }},
-	{"late", func(h uint64) fault { return fault{delay: seconds(h, 20)} }},
+	{late, func(h uint64) fault { return fault{delay: seconds(h, 20)} }},
 	{"answer late", func(h uint64) fault { return fault{answerDelay: seconds(h, 20)} }},
 	{"late, answer lost", func(h uint64) fault { return fault{delay: seconds(h, 20), cut: true} }},
 	{"reordered", func(h uint64) fault { return fault{delay: seconds(h, 1)} }},
@@ -94,7 +97,7 @@ func (w *World) hash(name string) uint64 {
 
 // draw decides what goes wrong with a request.
 func (w *World) draw(c *call) {
-	if !w.faulty || w.skip[c.name] {
+	if !w.faulty || w.skip[c.name] || w.fallInto(c) {
 		return
 	}
 	h, limit, about := w.hash(c.name), w.rates.perMille, reads
@@ -107,9 +110,15 @@ func (w *World) draw(c *call) {
 	}
 	h /= 10_000
 	kind := faults[h%uint64(len(faults))]
-	c.fault = kind.make(h / uint64(len(faults)))
-	c.fault.kind = kind.kind
-	w.Counts.Faults.Add(record.Table{kind.kind: {about: 1}})
+	drawn := kind.make(h / uint64(len(faults)))
+	drawn.kind = kind.kind
+	w.inject(c, about, drawn)
+}
+
+// inject lets a fault happen to a request, which is counted with those about the same.
+func (w *World) inject(c *call, about string, f fault) {
+	c.fault = f
+	w.Counts.Faults.Add(record.Table{f.kind: {about: 1}})
 	w.injected = append(w.injected, c.name)
 }
 

@@ -24,7 +24,7 @@ type Options struct {
 	Kill        *Kill
 	// Definitions are those of Berth's kinds.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
-	// Trace gets the history as it happens, unless it is nil.
+	// Trace gets the history as it happens.
 	Trace io.Writer
 }
 

@@ -49,12 +49,17 @@ func (w *World) rehome(length time.Duration) {
 		w.plan(time.Duration(rng.Int64N(int64(length))), "change of a home", fmt.Sprintf("home %d: %s is pinned to %q", n, site, home), func() {
 			w.edited[l.name] = time.Now()
 			w.scale(l, replicas)
-			w.after(pause, func() { w.act("patch", clusters, site, "", object{"spec": object{"homeScheduler": home}}) })
+			w.after(pause, func() { w.pin(site, home) })
 			if dies && !w.undisturbed {
 				w.after(pause+halfWay, func() { w.leaveHalfWay(l) })
 			}
 		})
 	}
+}
+
+// pin gives a Cluster to a Scheduler, or to whoever is to have it if the name is empty.
+func (w *World) pin(cluster, home string) {
+	w.act("patch", clusters, cluster, "", object{"spec": object{"homeScheduler": home}})
 }
 
 // shakes reports whether users raise and lower the pools of the world again and again, and what its

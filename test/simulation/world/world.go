@@ -38,7 +38,7 @@ type World struct {
 	Writes []Write
 
 	server *apiserver.Server
-	// trace gets the history as it happens, unless it is nil; history has the newest of it.
+	// trace gets the history as it happens, history has the newest of it.
 	trace   io.Writer
 	history []string
 	// injected are the faults, disturbances and objects that there were.
@@ -168,9 +168,7 @@ func (w *World) notef(format string, args ...any) {
 	w.digest.Write([]byte(line))
 	line = fmt.Sprintf("%9.3fs r%d %s", time.Since(w.began).Seconds(), w.server.Revision(), line)
 	w.history = append(w.history, line)
-	if w.trace != nil {
-		fmt.Fprintln(w.trace, line)
-	}
+	fmt.Fprintln(w.trace, line)
 }
 
 // after lets something happen once some time has passed. What is due at the same time happens in
@@ -206,7 +204,6 @@ func (w *World) send(p *process, request *apiserver.Request) *call {
 	w.Counts.Requests++
 	w.judgeSending(c)
 	w.draw(c)
-	w.fallInto(c)
 	c.due = time.Now().Add(w.latency(c.name+" request") + c.fault.delay)
 	w.calls = append(w.calls, c)
 	select {
