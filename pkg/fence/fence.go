@@ -82,13 +82,23 @@ func (f *Fence) KeepOpen() {
 	f.once.Do(func() { close(f.opened) })
 }
 
+// Open reports whether the lease provably belongs to this process at the moment. It is for writes
+// that need not have ended when the fence closes; the others Enter it.
+func (f *Fence) Open() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open()
+}
+
+func (f *Fence) open() bool { return f.always || time.Now().Before(f.until) }
+
 // Enter asks to make one write. The write must be made with the returned context, which ends when
 // the fence closes, and leave must be called once its outcome is known. The error is ErrClosed if
 // the write must not be made.
 func (f *Fence) Enter(ctx context.Context) (guarded context.Context, leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.always && !time.Now().Before(f.until) {
+	if !f.open() {
 		return nil, nil, ErrClosed
 	}
 	f.inFlight++

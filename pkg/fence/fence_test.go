@@ -18,7 +18,11 @@ import (
 // entered reports whether a write may be made, and makes it.
 func entered(t *testing.T, f *fence.Fence) bool {
 	t.Helper()
+	open := f.Open()
 	_, leave, err := f.Enter(t.Context())
+	if open != (err == nil) {
+		t.Fatalf("the fence is open: %t, and Enter says %v", open, err)
+	}
 	if err != nil {
 		if !errors.Is(err, fence.ErrClosed) {
 			t.Fatalf("Enter fails with %v", err)

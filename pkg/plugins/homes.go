@@ -112,7 +112,7 @@ func (s *State) runHomes(ctx context.Context, base *base) {
 	})
 }
 
-// Fenced reports whether every pod must be bound under the lease.
+// Fenced reports whether the lease is kept until the Binding of every pod has ended.
 func (s *State) Fenced() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,8 @@
 // sets the node, so there is no moment at which a bound pod lacks its stamp and no second write
 // that could fail.
 //
-// A pod that was given nothing is bound as by the stock scheduler; its Binding carries but the mark
+// A pod that was given nothing is bound as by the stock scheduler, but by nobody who can no longer
+// prove to be the leader: another one may be filling the same nodes. Its Binding carries but the mark
 // that Berth bound it, so that a policy which comes later can take it over. The Cluster of a pod
 // travels as a label, too: the API server copies labels of a Binding since Kubernetes 1.35 (feature
 // PodTopologyLabelsAdmission), and drops them otherwise. The Binding of any
@@ -76,14 +77,16 @@ type Given interface {
 	Pod(namespace, name string) *corev1.Pod
 	// Contested reports whether something that the pod was given is another pod's by now.
 	Contested(pod *corev1.Pod) bool
-	// Fenced reports whether every pod must be bound under the lease, whatever it was given.
+	// Fenced reports whether the lease is kept until the Binding of every pod has ended, whatever it
+	// was given.
 	Fenced() bool
 	// Bound is told of each pod that was bound, with the annotations of its binding.
 	Bound(pod *corev1.Pod, node string, annotations map[string]string)
 }
 
-// New returns the plugin. Pods that were given something, or all if given says so, are bound only
-// while the fence is open. The profiles of a process have the same slots.
+// New returns the plugin. Pods are bound only while the fence is open, and whoever closes it waits
+// for the Bindings of those that were given something, or of all if given says so. The profiles of a
+// process have the same slots.
 func New(handle fwk.Handle, given Given, leader *fence.Fence, slots Slots) *BerthBinder {
 	return &BerthBinder{handle: handle, given: given, fence: leader, underWay: slots}
 }
@@ -165,6 +168,9 @@ func lingering(ctx context.Context) (longer context.Context, end context.CancelF
 
 // dispatch sends a binding through the scheduler's dispatcher of API calls, if it has one.
 func (b *BerthBinder) dispatch(ctx context.Context, binding *corev1.Binding) error {
+	if !b.fence.Open() {
+		return fence.ErrClosed
+	}
 	cacher := b.handle.APICacher()
 	if cacher == nil {
 		return b.send(ctx, binding)

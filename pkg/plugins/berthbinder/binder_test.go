@@ -220,16 +220,20 @@ func TestAClearRefusalIsNotLookedInto(t *testing.T) {
 	}
 }
 
-func TestWithoutTheLeasePodsOfPoliciesAreNotBound(t *testing.T) {
+func TestWithoutTheLeaseNoPodIsBound(t *testing.T) {
+	expired := func() *fence.Fence { f := fence.New(); f.Renewed(time.Now()); return f }
+	held := func() *fence.Fence { f := fence.New(); f.Renewed(time.Now().Add(time.Hour)); return f }
 	tests := map[string]struct {
 		placed   given
 		leader   func() *fence.Fence
 		wantSent int
 	}{
-		"never held":       {given{"uid-0": {Policy: "web"}}, fence.New, 0},
-		"expired":          {given{"uid-0": {Policy: "web"}}, func() *fence.Fence { f := fence.New(); f.Renewed(time.Now()); return f }, 0},
-		"held":             {given{"uid-0": {Policy: "web"}}, func() *fence.Fence { f := fence.New(); f.Renewed(time.Now().Add(time.Hour)); return f }, 1},
-		"without a policy": {given{}, fence.New, 1},
+		"never held":                 {given{"uid-0": {Policy: "web"}}, fence.New, 0},
+		"expired":                    {given{"uid-0": {Policy: "web"}}, expired, 0},
+		"held":                       {given{"uid-0": {Policy: "web"}}, held, 1},
+		"without a policy":           {given{}, expired, 0},
+		"without a policy, held":     {given{}, held, 1},
+		"without a policy, no lease": {given{}, open, 1},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
