@@ -79,21 +79,23 @@ func (p *Plan) SeatsOf(cluster int) []int32 {
 // holds: its share less what it has. It is negative for a cluster with too many.
 func (p *Plan) Free(cluster int, held *Held) int { return p.Share(cluster) - held.Len() }
 
-// FirstFreeOf returns the lowest free seat of a cluster, given what the cluster
-// holds, and false if it holds its share already.
+// FirstFreeOf returns the lowest free seat of a cluster that is for a new replica, given what the
+// cluster holds, and false if it holds its share already.
 //
 // The share is what counts, not the numbers: replicas of the cluster with the
 // seat of another one (left over from other weights) or with none take up room
 // too. So an evicted replica does not come back to a cluster that still holds
-// too many.
+// too many. The lowest free seats are for them: somebody may be giving these to
+// them at this moment, the oldest first. So the seat of a new one is that above
+// which as many are free as there is room for more.
 func (p *Plan) FirstFreeOf(cluster int, held *Held) (seat int, ok bool) {
-	if p.Free(cluster, held) <= 0 {
-		return 0, false
-	}
-	for _, s := range p.SeatsOf(cluster) {
-		if !held.Has(int64(s)) {
-			return int(s), true
+	room, seats := p.Free(cluster, held), p.SeatsOf(cluster)
+	for i := len(seats) - 1; room > 0 && i >= 0; i-- {
+		if s := seats[i]; !held.Has(int64(s)) {
+			if room--; room == 0 {
+				return int(s), true
+			}
 		}
 	}
-	return 0, false // not reached: fewer are held than there are seats
+	return 0, false
 }
