@@ -18,22 +18,25 @@ type trap struct {
 	// late is how long the Binding is on its way, pause after what part of that the rest happens.
 	late, pause time.Duration
 	spring      func(sender *program, node string)
+	// orphans is true if the pod is not to be written before the Binding has arrived.
+	orphans bool
 }
 
 // losses are what a Binding can lose while it is on its way.
 var losses = []struct {
 	what string
-	// shared is true if there must be several Schedulers.
-	shared bool
+	// shared is true if there must be several Schedulers, orphans if it takes the next leader to
+	// settle the pod.
+	shared, orphans bool
 	// lose takes it away, for a time if it comes back.
 	lose func(w *World, sender *program, node string, length time.Duration)
 }{
-	{"its sender", false, func(w *World, sender *program, _ string, length time.Duration) { w.takeDown(sender, length) }},
-	{"its node", false, func(w *World, _ *program, node string, length time.Duration) { w.lose(node, length) }},
-	{"the home of its cluster", true, func(w *World, sender *program, node string, _ time.Duration) {
+	{"its sender", false, true, func(w *World, sender *program, _ string, length time.Duration) { w.takeDown(sender, length) }},
+	{"its node", false, false, func(w *World, _ *program, node string, length time.Duration) { w.lose(node, length) }},
+	{"the home of its cluster", true, false, func(w *World, sender *program, node string, _ time.Duration) {
 		w.pin(w.siteOf(node), map[string]string{"east": "west", "west": "east"}[sender.scheduling()])
 	}},
-	{"the units of the pools", false, func(w *World, _ *program, _ string, _ time.Duration) { w.resize(1) }},
+	{"the units of the pools", false, false, func(w *World, _ *program, _ string, _ time.Duration) { w.resize(1) }},
 }
 
 // mislay sets traps for Bindings in one world of two. What such a Binding needs is seldom lost by
@@ -51,6 +54,7 @@ func (w *World) mislay(length time.Duration) {
 		at, away := time.Duration(rng.Int64N(int64(length))), time.Duration(rng.Int64N(int64(30*time.Second)))
 		t := &trap{name: fmt.Sprintf("trap %d: a Binding loses %s", n, loss.what), late: time.Second + seconds(rng.Uint64(), 35)}
 		t.pause = time.Duration(rng.Int64N(int64(t.late)))
+		t.orphans = loss.orphans && rng.IntN(2) == 0
 		t.spring = func(sender *program, node string) { loss.lose(w, sender, node, away) }
 		w.plan(at, "late Binding that loses something", t.name, func() { w.traps = append(w.traps, t) })
 	}
@@ -69,6 +73,9 @@ func (w *World) fallInto(c *call) (sprung bool) {
 		if !w.calmed {
 			w.notef("%s: %s", t.name, c.name)
 			t.spring(c.process.program, binding.Target.Name)
+			if t.orphans {
+				w.orphaned[binding.Name] = c.due
+			}
 		}
 	})
 	return true

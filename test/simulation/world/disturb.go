@@ -235,9 +235,15 @@ func (w *World) calm() {
 			w.start(program)
 		}
 	}
+	now := time.Now()
 	for _, c := range w.calls {
-		if c.due.After(time.Now()) {
-			c.due = time.Now()
+		if c.due.After(now) {
+			c.due = now
+		}
+	}
+	for _, o := range w.streams {
+		if o.due.After(now) {
+			o.due = now
 		}
 	}
 	for site := range w.sites {

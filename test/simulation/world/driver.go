@@ -152,7 +152,7 @@ func (w *World) deliver(o *open) {
 	}
 	w.Counts.Events++
 	o.body.write(frame)
-	o.due = time.Now().Add(w.eventDelay())
+	o.due = w.nextNews(o)
 }
 
 // bookmark tells clients again and again that nothing is new for them.

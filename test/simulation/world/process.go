@@ -40,8 +40,11 @@ type program struct {
 	starts  int
 	sent    map[string]int
 	current *process
-	// held is until when nothing reaches the program, and nothing that it sends goes out.
-	held time.Time
+	// held is until when nothing reaches the program, and nothing that it sends goes out; unrenewed
+	// until when that is so of its lease.
+	held, unrenewed time.Time
+	// lags are how it hears of resources.
+	lags map[string]lag
 }
 
 // runner is what a program does until its context ends.

@@ -176,7 +176,7 @@ func (l *workload) podSpec() corev1.PodSpec {
 func (w *World) run() {
 	add := func(name string, run runner) {
 		w.programs = append(w.programs, &program{
-			Name: name, run: run, scheduler: strings.HasPrefix(name, schedulerPrefix), sent: map[string]int{},
+			Name: name, run: run, scheduler: strings.HasPrefix(name, schedulerPrefix), sent: map[string]int{}, lags: map[string]lag{},
 		})
 	}
 	if w.sharing {

@@ -51,6 +51,7 @@ func Simulate(options *Options) (*World, error) {
 	w.rehome(length)
 	w.shake(length)
 	w.mislay(length)
+	w.delay(length)
 	w.faulty = !w.undisturbed
 	if err := w.pass(length); err != nil {
 		return w, err

@@ -71,6 +71,9 @@ type World struct {
 	outage time.Time
 	// traps wait for Bindings, in the order in which they were set.
 	traps []*trap
+	// orphaned are the pods whose Bindings are on their way from processes that are no more, by name,
+	// and until when.
+	orphaned map[string]time.Time
 
 	programs []*program
 
@@ -149,7 +152,7 @@ func newWorld(seed uint64, definitions []*apiextensionsv1.CustomResourceDefiniti
 		generations: map[string]int64{}, pods: map[string]*corev1.Pod{}, staying: map[types.UID]map[string]*corev1.Pod{},
 		nodes: map[string]*corev1.Node{}, broken: map[string]bool{},
 		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pools: map[string]*oracle.Pool{}, surplus: map[string]time.Time{},
-		edited: map[string]time.Time{}, told: map[string]string{}, bound: map[types.UID]time.Time{},
+		edited: map[string]time.Time{}, told: map[string]string{}, bound: map[types.UID]time.Time{}, orphaned: map[string]time.Time{},
 		handover: oracle.NewHandover(), clusters: map[string]*berthv1alpha1.Cluster{},
 	}
 	server.Changed = w.saw
@@ -204,7 +207,7 @@ func (w *World) send(p *process, request *apiserver.Request) *call {
 	w.Counts.Requests++
 	w.judgeSending(c)
 	w.draw(c)
-	c.due = time.Now().Add(w.latency(c.name+" request") + c.fault.delay)
+	c.due = w.arrival(c)
 	w.calls = append(w.calls, c)
 	select {
 	case w.news <- struct{}{}:
