@@ -47,7 +47,7 @@ echo "Compiling ${#suites[@]} suites of kube-scheduler"
 cp go.mod "$work/berth.mod"
 cp go.sum "$work/berth.sum"
 for suite in "${suites[@]}"; do
-  go test -c -vet=off -mod=mod -modfile "$work/berth.mod" -overlay "$work/overlay.json" -o "$work/${suite//\//-}.test" "./test/upstream/suites/scheduler/$suite"
+  go test -c -vet=off -ldflags="-s -w" -mod=mod -modfile "$work/berth.mod" -overlay "$work/overlay.json" -o "$work/${suite//\//-}.test" "./test/upstream/suites/scheduler/$suite"
 done
 
 # run_suite NAME runs a suite that is compiled.
@@ -69,6 +69,7 @@ for suite in "${suites[@]}"; do
   echo "$suite: $outcome in $((SECONDS - begun))s: $p passed, $f failed, $s skipped"
   [[ $outcome == passed ]] || grep -E '^ *--- FAIL: |^panic: ' "$work/$name.log" || tail -n 20 "$work/$name.log"
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  rm "$work/$name.test" # a hundred megabytes
 done
 echo "Tests of kube-scheduler $(basename "$module" | sed 's/.*@//') with Berth's plugins: $passed passed, $failed failed, $skipped skipped, in $((SECONDS - started))s"
 exit $status
