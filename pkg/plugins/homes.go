@@ -112,6 +112,14 @@ func (s *State) runHomes(ctx context.Context, base *base) {
 	})
 }
 
+// OnWay is told how the Binding of a pod is abandoned that is about to be sent.
+func (s *State) OnWay(pod *corev1.Pod, abandon func()) {
+	s.mu.Lock()
+	shared := s.homes.shared
+	s.mu.Unlock()
+	shared.OnWay(pod, abandon)
+}
+
 // Fenced reports whether the lease is kept until the Binding of every pod has ended.
 func (s *State) Fenced() bool {
 	s.mu.Lock()

@@ -108,12 +108,13 @@ func (s *Shared) wake(b *Background) {
 	}
 }
 
-// acknowledgeDrains acknowledges what this process is to give up.
+// acknowledgeDrains acknowledges what this process is to give up, and gives up what it has lost.
 func (s *Shared) acknowledgeDrains(ctx context.Context, b *Background) {
 	homes := s.Catalog.Snapshot()
 	if homes == nil || s.Membership() == nil {
 		return
 	}
+	s.abandonLost(b)
 	if err := s.acknowledge(ctx, b, homes); err != nil {
 		klog.FromContext(ctx).Error(err, "Cannot acknowledge that clusters are drained")
 	}
@@ -135,9 +136,7 @@ func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	busy := map[string]bool{}
 	for _, to := range s.underWay {
 		busy[to.cluster] = true
-		if node := b.Node(to.node); node != nil {
-			busy[s.clusterOf(node)] = true
-		}
+		busy[s.now(to, b)] = true
 	}
 	var list []berthv1alpha1.Drained
 	for name, h := range homes.Clusters {

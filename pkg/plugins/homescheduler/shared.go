@@ -51,8 +51,11 @@ type Shared struct {
 }
 
 // way is where a pod goes that is being bound. The cluster is that of the node when it was chosen:
-// the Binding may arrive after the node has gone.
-type way struct{ node, cluster string }
+// the Binding may arrive after the node has gone. Abandon, if it is known, ends the attempt.
+type way struct {
+	node, cluster string
+	abandon       func()
+}
 
 // nodeSet is the nodes of this scheduler for as long as nothing changes. It belongs to the
 // scheduling cycle.
@@ -154,7 +157,7 @@ func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	if s.applies(homes) && (s.set.homes != homes || !s.set.state.nodes.Has(node)) && !s.reservable(homes, node) {
 		return false
 	}
-	s.underWay[pod.UID] = way{node, s.chosen(node)}
+	s.underWay[pod.UID] = way{node: node, cluster: s.chosen(node)}
 	return true
 }
 
