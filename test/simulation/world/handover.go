@@ -94,9 +94,10 @@ func (w *World) judgeCharges(bound *corev1.Pod) {
 	}
 }
 
-// judgeHome judges where a Scheduler binds a pod.
+// judgeHome judges where a Scheduler binds a pod. What it has sent while nobody had the Cluster may
+// arrive when somebody has.
 func (w *World) judgeHome(bound *corev1.Pod) {
-	if !w.sharing || w.acting == nil {
+	if !w.sharing || w.acting == nil || w.acting.homeless {
 		return
 	}
 	if cluster := w.clusters[w.siteOf(bound.Spec.NodeName)]; cluster != nil {
@@ -113,6 +114,9 @@ func (w *World) judgeSending(c *call) {
 	binding := &corev1.Binding{}
 	if w.fuzzed || c.request.Kind() != "create pods/binding" || !c.request.Decode(binding) {
 		return
+	}
+	if cluster := w.clusters[w.siteOf(binding.Target.Name)]; cluster != nil {
+		c.homeless = cluster.Status.HomeScheduler == ""
 	}
 	p := c.process
 	if !w.handover.Holds(p.lease, p.identity(), time.Now()) {
