@@ -6,9 +6,12 @@ package world
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 )
 
 // trap waits for the next Binding. That will be late, and lose what it relies on meanwhile.
@@ -18,7 +21,8 @@ type trap struct {
 	// late is how long the Binding is on its way, pause after what part of that the rest happens.
 	late, pause time.Duration
 	spring      func(sender *program, node string)
-	// orphans is true if the pod is not to be written before the Binding has arrived.
+	// orphans is true if the pod, which holds units, is not to be written before the Binding has
+	// arrived.
 	orphans bool
 }
 
@@ -54,20 +58,28 @@ func (w *World) mislay(length time.Duration) {
 		at, away := time.Duration(rng.Int64N(int64(length))), time.Duration(rng.Int64N(int64(30*time.Second)))
 		t := &trap{name: fmt.Sprintf("trap %d: a Binding loses %s", n, loss.what), late: time.Second + seconds(rng.Uint64(), 35)}
 		t.pause = time.Duration(rng.Int64N(int64(t.late)))
-		t.orphans = loss.orphans && rng.IntN(2) == 0
+		if t.orphans = loss.orphans && rng.IntN(2) == 0; t.orphans {
+			// The next leader is there before the Binding.
+			t.late, t.pause = 20*time.Second+t.late/2, t.pause/20
+		}
 		t.spring = func(sender *program, node string) { loss.lose(w, sender, node, away) }
 		w.plan(at, "late Binding that loses something", t.name, func() { w.traps = append(w.traps, t) })
 	}
 }
 
-// fallInto lets the oldest trap spring if the request is a Binding, and reports whether it does.
+// fallInto lets the oldest trap spring that is for the request, and reports whether one does.
 func (w *World) fallInto(c *call) (sprung bool) {
 	binding := &corev1.Binding{}
 	if len(w.traps) == 0 || c.request.Kind() != "create pods/binding" || !c.request.Decode(binding) {
 		return false
 	}
-	t := w.traps[0]
-	w.traps = w.traps[1:]
+	charged := binding.Annotations[berthv1alpha1.ChargedAnnotation] != ""
+	at := slices.IndexFunc(w.traps, func(t *trap) bool { return charged || !t.orphans })
+	if at < 0 {
+		return false
+	}
+	t := w.traps[at]
+	w.traps = slices.Delete(w.traps, at, at+1)
 	w.inject(c, c.request.Kind(), fault{kind: late, delay: t.late})
 	w.after(t.pause, func() {
 		if !w.calmed {
