@@ -6,6 +6,7 @@ package fence
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,8 +15,9 @@ import (
 
 // lasting is a lease lock for which a lease counts for as long as it lasted, whatever is done to it
 // by somebody who is not its holder: it may be deleted, emptied, or taken for a shorter time. Its
-// holder may not know, and goes on until its own clock tells it to end. It is for one election,
-// which asks one thing at a time.
+// holder may not know, and goes on until its own clock tells it to end. Nor does it give back what
+// is another's: the election of client-go, when it ends, reads the lease and gives that back without
+// a look at whose it has become. It is for one election, which asks one thing at a time.
 type lasting struct {
 	resourcelock.Interface
 	// least is how long the lease of another process lasts at least, unless it is given back.
@@ -33,6 +35,11 @@ type lasting struct {
 
 // givenBack is for how many seconds a lease lasts that its holder has given back.
 const givenBack = 1
+
+// NewLasting wraps a lock that needs no fence.
+func NewLasting(inner resourcelock.Interface) resourcelock.Interface {
+	return &lasting{Interface: inner}
+}
 
 // Get returns the record of the lease, or that of a holder who may still act by it.
 func (l *lasting) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
@@ -106,6 +113,9 @@ func (l *lasting) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,
 ) error {
+	if holder := l.last.HolderIdentity; record.HolderIdentity == "" && holder != "" && holder != l.Identity() {
+		return fmt.Errorf("lease %s is not given back: %s holds it", l.Describe(), holder)
+	}
 	sent := time.Now()
 	if err := send(ctx, record); err != nil {
 		return err

@@ -174,6 +174,35 @@ func TestLeaderElectionKeepsTheFence(t *testing.T) {
 	})
 }
 
+// Leader election reads the lease before it gives that back, and does not look whose it is.
+func TestTheLeaseOfAnotherIsNotGivenBack(t *testing.T) {
+	client := kubefake.NewClientset()
+	lock := fence.NewLock(&resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: "berth-system", Name: "berth-scheduler"}, Client: client.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
+	}, fence.New(), 10*time.Second)
+	if err := lock.Create(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	leases := client.CoordinationV1().Leases("berth-system")
+	lease, err := leases.Get(t.Context(), "berth-scheduler", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := "other"
+	lease.Spec.HolderIdentity = &other
+	if _, err := leases.Update(t.Context(), lease, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := lock.Get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = lock.Update(t.Context(), released)
+	if holder := leaseHolder(t, client); holder != other || err == nil {
+		t.Errorf("%q holds the lease after it was given back (%v), want %s and an error", holder, err, other)
+	}
+}
+
 func leaseHolder(t *testing.T, client *kubefake.Clientset) string {
 	t.Helper()
 	lease, err := client.CoordinationV1().Leases("berth-system").Get(t.Context(), "berth-scheduler", metav1.GetOptions{})

@@ -28,7 +28,7 @@ var _ resourcelock.Interface = &Pair{}
 
 // NewPair returns a lock of both leases. Events are recorded at the common one.
 func NewPair(own, common resourcelock.Interface) *Pair {
-	return &Pair{Interface: own, common: &lasting{Interface: common}}
+	return &Pair{Interface: NewLasting(own), common: NewLasting(common)}
 }
 
 // Get returns the record of the lease that keeps this process from leading, if one does. What it

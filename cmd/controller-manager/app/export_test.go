@@ -3,8 +3,8 @@
 
 package app
 
-// PairUp is pairUp, SetUp setUp.
+// LockLease is lockLease, SetUp setUp.
 var (
-	PairUp = pairUp
-	SetUp  = setUp
+	LockLease = lockLease
+	SetUp     = setUp
 )

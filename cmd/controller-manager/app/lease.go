@@ -19,11 +19,12 @@ import (
 	"berth.dev/berth/pkg/fence"
 )
 
-// pairUp has a process whose lease lies in another namespace than usual lead only while it holds
-// the usual one, too: two that do not know of each other would each keep books of what is given out
-// and of how much moves. It returns what is to be called with the manager once that is made.
-func pairUp(manager *ctrl.Options, opts *Options, config *rest.Config) (func(ctrl.Manager), error) {
-	if !opts.LeaderElect || opts.LeaderElectionNamespace == berthv1alpha1.SystemNamespace {
+// lockLease gives the manager the lock of its lease. A process whose lease lies in another namespace
+// than usual leads only while it holds the usual one, too: two that do not know of each other would
+// each keep books of what is given out and of how much moves. It returns what is to be called with
+// the manager once that is made.
+func lockLease(manager *ctrl.Options, opts *Options, config *rest.Config) (func(ctrl.Manager), error) {
+	if !opts.LeaderElect {
 		return func(ctrl.Manager) {}, nil
 	}
 	host, err := os.Hostname()
@@ -40,7 +41,11 @@ func pairUp(manager *ctrl.Options, opts *Options, config *rest.Config) (func(ctr
 		}
 		locks = append(locks, lock)
 	}
-	manager.LeaderElectionResourceLockInterface = fence.NewPair(locks[0], locks[1])
+	if opts.LeaderElectionNamespace == berthv1alpha1.SystemNamespace {
+		manager.LeaderElectionResourceLockInterface = fence.NewLasting(locks[0])
+	} else {
+		manager.LeaderElectionResourceLockInterface = fence.NewPair(locks[0], locks[1])
+	}
 	return func(mgr ctrl.Manager) {
 		// A linter that takes what it knows of other packages from a cache does not see that this is
 		// deprecated, and takes the remark for one too many.

@@ -13,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -59,7 +60,7 @@ func TestLeaseInAnotherNamespace(t *testing.T) {
 			holders := map[string]string{"berth-system": tc.common}
 			config, opts, options := leases(t, holders), app.NewOptions(), ctrl.Options{}
 			opts.LeaderElectionNamespace = "tools"
-			made, err := app.PairUp(&options, opts, config)
+			made, err := app.LockLease(&options, opts, config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,19 +88,30 @@ func TestLeaseInAnotherNamespace(t *testing.T) {
 }
 
 func TestUsualLeaseIsTheOnlyOne(t *testing.T) {
-	alone := app.NewOptions()
-	alone.LeaderElect, alone.LeaderElectionNamespace = false, "tools"
-	for name, opts := range map[string]*app.Options{"in the usual namespace": app.NewOptions(), "without an election": alone} {
-		t.Run(name, func(t *testing.T) {
-			options := ctrl.Options{}
-			made, err := app.PairUp(&options, opts, &rest.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			made(nil)
-			if options.LeaderElectionResourceLockInterface != nil {
-				t.Errorf("the lock is %s", options.LeaderElectionResourceLockInterface.Describe())
-			}
-		})
+	opts, options := app.NewOptions(), ctrl.Options{}
+	made, err := app.LockLease(&options, opts, leases(t, map[string]string{"berth-system": "first"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made(recording{recorder: record.NewFakeRecorder(1)})
+	lock := options.LeaderElectionResourceLockInterface
+	if got, _, err := lock.Get(t.Context()); err != nil || got.HolderIdentity != "first" {
+		t.Fatalf("the lease is %v, %v, want that of first", got, err)
+	}
+	if err := lock.Update(t.Context(), resourcelock.LeaderElectionRecord{}); err == nil {
+		t.Error("the lease of another is given back")
+	}
+}
+
+func TestWithoutAnElectionThereIsNoLock(t *testing.T) {
+	opts, options := app.NewOptions(), ctrl.Options{}
+	opts.LeaderElect, opts.LeaderElectionNamespace = false, "tools"
+	made, err := app.LockLease(&options, opts, &rest.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made(nil)
+	if options.LeaderElectionResourceLockInterface != nil {
+		t.Errorf("the lock is %s", options.LeaderElectionResourceLockInterface.Describe())
 	}
 }

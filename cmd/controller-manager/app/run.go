@@ -56,7 +56,7 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 	config.QPS, config.Burst = opts.KubeAPIQPS, opts.KubeAPIBurst
 	rest.AddUserAgent(config, leaseName)
 	options := managerOptions(opts)
-	made, err := pairUp(&options, opts, config)
+	made, err := lockLease(&options, opts, config)
 	if err != nil {
 		return err
 	}
