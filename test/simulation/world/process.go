@@ -25,6 +25,7 @@ import (
 	manager "berth.dev/berth/cmd/controller-manager/app"
 	scheduling "berth.dev/berth/cmd/scheduler/app"
 	"berth.dev/berth/manifests"
+	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/minor"
 )
 
@@ -238,6 +239,7 @@ func runControllers(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
+	election.Lock = fence.NewLasting(election.Lock)
 	options := manager.NewOptions()
 	options.LeaderElect, options.MetricsBindAddress, options.HealthProbeBindAddress = false, "0", "0"
 	ended := make(chan error, 1)
