@@ -235,6 +235,21 @@ func (w *World) calm() {
 			w.start(program)
 		}
 	}
+	w.arriveNow()
+	for site := range w.sites {
+		name := siteName(site)
+		for n := range 3 {
+			if node := fmt.Sprintf("%s-node-%d", name, n); w.broken[node] {
+				w.setReady(node, true)
+			} else if n == 0 && w.nodes[node] == nil {
+				w.addNode(node, name)
+			}
+		}
+	}
+}
+
+// arriveNow ends the delay of all that is on its way.
+func (w *World) arriveNow() {
 	now := time.Now()
 	for _, c := range w.calls {
 		if c.due.After(now) {
@@ -244,16 +259,6 @@ func (w *World) calm() {
 	for _, o := range w.streams {
 		if o.due.After(now) {
 			o.due = now
-		}
-	}
-	for site := range w.sites {
-		name := siteName(site)
-		for n := range 3 {
-			if node := fmt.Sprintf("%s-node-%d", name, n); w.broken[node] {
-				w.setReady(node, true)
-			} else if n == 0 && w.nodes[node] == nil {
-				w.addNode(node, name)
-			}
 		}
 	}
 }
