@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// lasting is a lease lock for which a lease counts for as long as it lasted, whatever is done to it
-// by somebody who is not its holder: it may be deleted, emptied, or taken for a shorter time. Its
-// holder may not know, and goes on until its own clock tells it to end. Nor does it give back what
-// is another's: the election of client-go, when it ends, reads the lease and gives that back without
-// a look at whose it has become. It is for one election, which asks one thing at a time.
+// lasting is a lease lock for which a lease counts for as long as it lasted, whatever is done to
+// it by somebody who is not its holder: it may be deleted, emptied, or taken for a shorter time.
+// Its holder may not know, and goes on until its own clock tells it to end. Nor does it give back
+// what is another's: the election of client-go, when it ends, reads the lease and gives that back
+// without a look at whose it has become. It is for one election, which asks one thing at a time.
 type lasting struct {
 	resourcelock.Interface
 	// least is how long the lease of another process lasts at least, unless it is given back.

@@ -19,10 +19,10 @@ import (
 	"berth.dev/berth/pkg/fence"
 )
 
-// lockLease gives the manager the lock of its lease. A process whose lease lies in another namespace
-// than usual leads only while it holds the usual one, too: two that do not know of each other would
-// each keep books of what is given out and of how much moves. It returns what is to be called with
-// the manager once that is made.
+// lockLease gives the manager the lock of its lease. A process whose lease lies in another
+// namespace than usual leads only while it holds the usual one, too: two that do not know of each
+// other would each keep books of what is given out and of how much moves. It returns what is to
+// be called with the manager once that is made.
 func lockLease(manager *ctrl.Options, opts *Options, config *rest.Config) (func(ctrl.Manager), error) {
 	if !opts.LeaderElect {
 		return func(ctrl.Manager) {}, nil

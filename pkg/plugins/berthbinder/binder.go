@@ -6,13 +6,13 @@
 // sets the node, so there is no moment at which a bound pod lacks its stamp and no second write
 // that could fail.
 //
-// A pod that was given nothing is bound as by the stock scheduler, but by nobody who can no longer
-// prove to be the leader: another one may be filling the same nodes. Its Binding carries but the mark
-// that Berth bound it, so that a policy which comes later can take it over. The Cluster of a pod
-// travels as a label, too: the API server copies labels of a Binding since Kubernetes 1.35 (feature
-// PodTopologyLabelsAdmission), and drops them otherwise. The Binding of any
-// other pod carries the version of the pod that was decided on, and Bind does not return before its
-// outcome is certain:
+// A pod that was given nothing is bound as by the stock scheduler, but by nobody who can no
+// longer prove to be the leader: another one may be filling the same nodes. Its Binding carries
+// but the mark that Berth bound it, so that a policy which comes later can take it over. The
+// Cluster of a pod travels as a label, too: the API server copies labels of a Binding since
+// Kubernetes 1.35 (feature PodTopologyLabelsAdmission), and drops them otherwise. The Binding of
+// any other pod carries the version of the pod that was decided on, and Bind does not return
+// before its outcome is certain:
 //
 //	answer                       meaning                             what follows
 //	success                      bound                               done
@@ -80,16 +80,16 @@ type Given interface {
 	// Fenced reports whether the lease is kept until the Binding of every pod has ended, whatever it
 	// was given.
 	Fenced() bool
-	// OnWay is told how the Binding of a pod is abandoned that is about to be sent: its outcome is made
-	// certain then as if there had been no answer.
+	// OnWay is told how the Binding of a pod is abandoned that is about to be sent: its outcome is
+	// made certain then as if there had been no answer.
 	OnWay(pod *corev1.Pod, abandon func())
 	// Bound is told of each pod that was bound, with the annotations of its binding.
 	Bound(pod *corev1.Pod, node string, annotations map[string]string)
 }
 
-// New returns the plugin. Pods are bound only while the fence is open, and whoever closes it waits
-// for the Bindings of those that were given something, or of all if given says so. The profiles of a
-// process have the same slots.
+// New returns the plugin. Pods are bound only while the fence is open, and whoever closes it
+// waits for the Bindings of those that were given something, or of all if given says so. The
+// profiles of a process have the same slots.
 func New(handle fwk.Handle, given Given, leader *fence.Fence, slots Slots) *BerthBinder {
 	return &BerthBinder{handle: handle, given: given, fence: leader, underWay: slots}
 }

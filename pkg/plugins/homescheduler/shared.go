@@ -185,8 +185,8 @@ func (s *Shared) arrived(uid types.UID) {
 	delete(s.underWay, uid)
 }
 
-// Fenced reports whether the lease is kept until the Binding of every pod has ended, because another
-// scheduler may take its place.
+// Fenced reports whether the lease is kept until the Binding of every pod has ended, because
+// another scheduler may take its place.
 func (s *Shared) Fenced() bool {
 	return s != nil && s.Self != ""
 }
