@@ -36,7 +36,8 @@ type lasting struct {
 // givenBack is for how many seconds a lease lasts that its holder has given back.
 const givenBack = 1
 
-// NewLasting wraps a lock that needs no fence.
+// NewLasting wraps a lock that needs no fence: its lease counts for as long as it lasted, whatever
+// others do to it, and is given back by its holder only. It is for one election.
 func NewLasting(inner resourcelock.Interface) resourcelock.Interface {
 	return &lasting{Interface: inner}
 }

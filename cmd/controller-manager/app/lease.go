@@ -33,17 +33,20 @@ func lockLease(manager *ctrl.Options, opts *Options, config *rest.Config) (func(
 	}
 	events := &events{}
 	about := resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID()), EventRecorder: events}
+	namespaces := []string{opts.LeaderElectionNamespace}
+	if opts.LeaderElectionNamespace != berthv1alpha1.SystemNamespace {
+		namespaces = append(namespaces, berthv1alpha1.SystemNamespace)
+	}
 	var locks []resourcelock.Interface
-	for _, namespace := range []string{opts.LeaderElectionNamespace, berthv1alpha1.SystemNamespace} {
+	for _, namespace := range namespaces {
 		lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, leaseName, about, config, opts.RenewDeadline)
 		if err != nil {
 			return nil, fmt.Errorf("making the lock of lease %s/%s: %w", namespace, leaseName, err)
 		}
 		locks = append(locks, lock)
 	}
-	if opts.LeaderElectionNamespace == berthv1alpha1.SystemNamespace {
-		manager.LeaderElectionResourceLockInterface = fence.NewLasting(locks[0])
-	} else {
+	manager.LeaderElectionResourceLockInterface = fence.NewLasting(locks[0])
+	if len(locks) > 1 {
 		manager.LeaderElectionResourceLockInterface = fence.NewPair(locks[0], locks[1])
 	}
 	return func(mgr ctrl.Manager) {

@@ -166,7 +166,7 @@ func (f *fleet) settle() {
 	held := make([]apportion.Held, order.Len())
 	for i := range f.pods {
 		c, _ := order.Index(f.where[i])
-		held[c].Add(int64(f.pods[i].Place / rebalance.Spacing))
+		held[c].Add(seatOf(f.pods[i].Place))
 	}
 	for c := range held {
 		for seat, free := plan.FirstFreeOf(c, &held[c]); free; seat, free = plan.FirstFreeOf(c, &held[c]) {
