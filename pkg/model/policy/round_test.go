@@ -69,15 +69,15 @@ func TestRank(t *testing.T) {
 			pod: stampedPod("web-1", ours, own), cluster: "beijing", replicas: 3, want: []rebalance.Place{2000}, wantPlace: 2000, wantCost: 5,
 		},
 		"without a stamp": {
-			pod: stampedPod("web-1", stamp.Stamp{}, nil), cluster: "beijing", replicas: 3, want: []rebalance.Place{1000}, wantPlace: rebalance.NoPlace, wantCost: 5,
+			pod: stampedPod("web-1", stamp.Stamp{}, nil), cluster: "beijing", replicas: 3, want: []rebalance.Place{1500}, wantPlace: rebalance.NoPlace, wantCost: 5,
 		},
 		"without a stamp, and taken over": {
 			pod: stampedPod("web-1", stamp.Stamp{}, nil), keep: rebalance.TakenOver, cluster: "beijing", replicas: 3,
-			want: []rebalance.Place{1000}, wantPlace: rebalance.NoPlace, wantCost: -1000,
+			want: []rebalance.Place{1500}, wantPlace: rebalance.NoPlace, wantCost: -1500,
 		},
 		"taken over with a deletion cost of the user's": {
 			pod: stampedPod("web-1", stamp.Stamp{}, own), keep: rebalance.TakenOver, cluster: "beijing", replicas: 3,
-			want: []rebalance.Place{1000}, wantPlace: rebalance.NoPlace, wantCost: 5,
+			want: []rebalance.Place{1500}, wantPlace: rebalance.NoPlace, wantCost: 5,
 		},
 		"with a number of its own": {
 			pod: ordinalPod(2), cluster: "beijing", replicas: 3, want: []rebalance.Place{rebalance.NoPlace}, wantPlace: 2000, wantCost: 5,

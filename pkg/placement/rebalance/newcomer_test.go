@@ -42,6 +42,34 @@ func TestANewPodGetsNoSeatThatAPodWithoutOneIsToHave(t *testing.T) {
 	})
 }
 
+// A Binding carries the seat that was free when it was sent, and may arrive when all pods of the
+// workload have got other places. Until then only its sender knows of it.
+func TestNoPodGetsASeatThatMayBeOnItsWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		order := drawOrder(t, 1)
+		plan := order.Plan(rapid.Int64Range(1, 40).Draw(t, "replicas"))
+		var pods []rebalance.Replica
+		for n := range rapid.IntRange(0, plan.Len()-1).Draw(t, "pods") {
+			c := rapid.IntRange(0, order.Len()-1).Draw(t, "cluster")
+			pods = append(pods, rebalance.Replica{
+				Name: order.Name(c) + string(rune('a'+n)), Cluster: c,
+				Place: max(rebalance.NoPlace, rebalance.Spacing/2*rebalance.Place(rapid.IntRange(-1, 80).Draw(t, "halves"))),
+			})
+		}
+		places := rebalance.Places(plan, pods)
+		had := map[rebalance.Place]bool{}
+		for i, place := range places {
+			if place != pods[i].Place && place != rebalance.NoPlace && place%rebalance.Spacing == 0 {
+				t.Fatalf("%s gets seat %d", pods[i].Name, place/rebalance.Spacing)
+			}
+			if place != rebalance.NoPlace && had[place] {
+				t.Fatalf("two pods get place %d", place)
+			}
+			had[place] = true
+		}
+	})
+}
+
 // seatOf returns the seat whose place it is.
 func seatOf(place rebalance.Place) int64 {
 	if place == rebalance.NoPlace {

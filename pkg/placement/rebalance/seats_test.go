@@ -24,6 +24,11 @@ func TestPlaces(t *testing.T) {
 			pods:     all(in(beijing, 2), in(hangzhou, 3)),
 			want:     seats(1, 3, 0, 2, 4),
 		},
+		"while a pod is missing, others get places after the seats that it may have": {
+			replicas: 6,
+			pods:     all(in(beijing, 2), in(hangzhou, 3)),
+			want:     places(1500, 3500, 500, 2500, 4500),
+		},
 		"a pod keeps a seat of its cluster although a lower one is free": {
 			replicas: 5,
 			pods:     in(hangzhou, 1, seat(4)),
@@ -64,17 +69,17 @@ func TestPlaces(t *testing.T) {
 			pods: all(
 				in(hangzhou, 1, seat(2), named("young"), age(time.Minute)),
 				in(hangzhou, 1, seat(2), named("old"), age(time.Hour))),
-			want: seats(0, 2),
+			want: places(500, 2000),
 		},
 		"of two pods as old as each other with one seat the smaller name keeps it": {
 			replicas: 5,
 			pods:     all(in(hangzhou, 1, seat(2), named("b")), in(hangzhou, 1, seat(2), named("a"))),
-			want:     seats(0, 2),
+			want:     places(500, 2000),
 		},
 		"the youngest beyond the share get none": {
 			replicas: 5,
 			pods:     in(beijing, 4),
-			want:     seats(1, 3, rebalance.NoSeat, rebalance.NoSeat),
+			want:     places(1500, 3500, rebalance.NoPlace, rebalance.NoPlace),
 		},
 		"a pod elsewhere gets none": {
 			replicas: 5,
@@ -84,12 +89,12 @@ func TestPlaces(t *testing.T) {
 		"pods of others take up the lowest seats, because they have no deletion cost": {
 			replicas: 5,
 			pods:     all(in(hangzhou, 1, keep(rebalance.NotOurs), age(time.Second)), in(hangzhou, 2, seat(0))),
-			want:     seats(rebalance.NoSeat, 2, 4),
+			want:     places(rebalance.NoPlace, 2500, 4500),
 		},
 		"pods that another policy placed get seats": {
 			replicas: 5,
 			pods:     in(hangzhou, 1, keep(rebalance.TakenOver)),
-			want:     seats(0),
+			want:     places(500),
 		},
 		"an ordinal is held in the cluster that owns it": {
 			replicas: 5,
@@ -99,12 +104,12 @@ func TestPlaces(t *testing.T) {
 		"an ordinal is not held in another cluster, and not given to anybody else": {
 			replicas: 5,
 			pods:     all(in(beijing, 1, ordinal(0)), in(hangzhou, 1)),
-			want:     seats(rebalance.NoSeat, 2),
+			want:     places(rebalance.NoPlace, 2500),
 		},
 		"an ordinal far beyond the replicas is held nowhere": {
 			replicas: 5,
 			pods:     all(in(hangzhou, 1, ordinal(64)), in(hangzhou, 1)),
-			want:     seats(rebalance.NoSeat, 0),
+			want:     places(rebalance.NoPlace, 500),
 		},
 		"no replicas": {
 			replicas: 0,

@@ -117,4 +117,23 @@ func (r *row) place(from, to int) {
 	for _, i := range r.order[from:to] {
 		r.places[i] = g.at(r.seats[i])
 	}
+	if int64(len(r.pods)) < r.plan.Replicas() {
+		r.leaveSeats(from, to)
+	}
+}
+
+// leaveSeats moves the pods from one index to before another one off the places that belong to
+// seats, towards the next pod, as far as there is room. It leaves their order as it is.
+func (r *row) leaveSeats(from, to int) {
+	next := int64(MaxPlace) + 1
+	if to < len(r.order) {
+		next = int64(r.places[r.order[to]])
+	}
+	for k := to - 1; k >= from; k-- {
+		place := &r.places[r.order[k]]
+		if *place%Spacing == 0 {
+			*place += Place(min(Spacing, next-int64(*place)) / 2)
+		}
+		next = int64(*place)
+	}
 }
