@@ -192,34 +192,6 @@ func (w *World) siteOf(node string) string {
 	return site
 }
 
-// noteSurplus notes where a workload has more pods than its share.
-func (w *World) noteSurplus() {
-	for _, l := range w.workloads {
-		want := w.shares(l)
-		if want == nil {
-			continue
-		}
-		for site, n := range w.placed(l) {
-			if n > want[site] {
-				w.surplus[l.name+"/"+site] = time.Now()
-			}
-		}
-	}
-}
-
-// judgeEviction checks that a pod that is being evicted is one too many where it is, or was when
-// that was decided.
-func (w *World) judgeEviction(pod *corev1.Pod) {
-	w.Counts.Evictions++
-	if w.applicationOf(pod) != nil {
-		return // see judgeTaken
-	}
-	last, ever := w.surplus[pod.Labels["app"]+"/"+w.siteOf(pod.Spec.NodeName)]
-	if !ever || time.Since(last) > oracle.Settled {
-		w.violatef("pod %s on %s was evicted although its site has no pod too many", pod.Name, pod.Spec.NodeName)
-	}
-}
-
 func (w *World) sawResource(r *berthv1alpha1.ClusterResource) {
 	w.judgeGrants(w.status.Grants, r)
 	w.status = r.Status

@@ -92,7 +92,7 @@ type World struct {
 	policies  map[string]*berthv1alpha1.PropagationPolicy
 	pools     map[string]*oracle.Pool
 	status    berthv1alpha1.ClusterResourceStatus
-	surplus   map[string]time.Time
+	surplus   map[string]*surplus
 	edited    map[string]time.Time
 	bound     map[types.UID]time.Time
 	violation error
@@ -151,7 +151,7 @@ func newWorld(seed uint64, definitions []*apiextensionsv1.CustomResourceDefiniti
 		began: time.Now(), news: make(chan struct{}, 1),
 		generations: map[string]int64{}, pods: map[string]*corev1.Pod{}, staying: map[types.UID]map[string]*corev1.Pod{},
 		nodes: map[string]*corev1.Node{}, broken: map[string]bool{},
-		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pools: map[string]*oracle.Pool{}, surplus: map[string]time.Time{},
+		policies: map[string]*berthv1alpha1.PropagationPolicy{}, pools: map[string]*oracle.Pool{}, surplus: map[string]*surplus{},
 		edited: map[string]time.Time{}, told: map[string]string{}, bound: map[types.UID]time.Time{}, orphaned: map[string]time.Time{},
 		handover: oracle.NewHandover(), clusters: map[string]*berthv1alpha1.Cluster{},
 	}
