@@ -15,25 +15,31 @@ import (
 // many may be evicted for that.
 type surplus struct {
 	pods, due int
-	// last is when it had one too many.
+	// last is until when it had one too many.
 	last time.Time
 }
 
 // note takes down how many pods there are too many now. For each that was added one may be evicted,
 // also if the surplus ends by itself meanwhile: whoever evicts may not have heard of that.
 func (s *surplus) note(pods int, now time.Time) {
-	if now.Sub(s.last) > oracle.Settled {
+	if s.over(now) {
 		s.due = 0
 	}
 	s.due += max(0, pods-s.pods)
-	if s.pods = pods; pods > 0 {
+	if s.pods > 0 || pods > 0 {
 		s.last = now
 	}
+	s.pods = pods
+}
+
+// over reports whether the surplus has ended so long ago that everybody knows.
+func (s *surplus) over(now time.Time) bool {
+	return s.pods == 0 && now.Sub(s.last) > oracle.Settled
 }
 
 // take reports whether one more may be evicted, and counts it.
 func (s *surplus) take(now time.Time) bool {
-	if s == nil || s.due == 0 || now.Sub(s.last) > oracle.Settled {
+	if s == nil || s.due == 0 || s.over(now) {
 		return false
 	}
 	s.due--
