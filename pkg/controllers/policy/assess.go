@@ -109,6 +109,7 @@ func (a *assessor) assess(in *inForce, o *workload.Observed, note *record) *plac
 		seen := &p.Shares.Pods[i]
 		seen.Cost, seen.Age = stamp.ParseDeletionCost(pod.Annotations[corev1.PodDeletionCost]), a.age(pod)
 		seen.Keep = in.KeepOf(&o.Workload, pod, node, a.snapshot.Cluster(cluster), a.schedulers, note.refused(pod.UID, a.now))
+		seen.Asked = note.mayGo(pod.UID)
 		seen.Unwanted = modelpolicy.Unwanted(in.policy, a.snapshot.Cluster(cluster), seen.Cluster != rebalance.Elsewhere)
 	}
 	p.places = p.Rank(p.bound, p.Replicas)

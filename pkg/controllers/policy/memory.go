@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -50,6 +51,9 @@ type record struct {
 	// gone are the pods that were evicted but are still in the cache, with the time of the
 	// eviction.
 	gone map[types.UID]time.Time
+	// asked are the pods whose eviction had no clear answer and may yet be carried out, with the time
+	// at which it was asked for last.
+	asked map[types.UID]time.Time
 	// refusals are the pods that the API server did not let go, most likely for a
 	// PodDisruptionBudget.
 	refusals map[types.UID]refusal
@@ -86,6 +90,20 @@ type refusal struct {
 func (r *record) evicted(pod types.UID) bool {
 	_, evicted := r.gone[pod]
 	return evicted
+}
+
+// mayGo reports whether an eviction of a pod may be carried out that had no clear answer.
+func (r *record) mayGo(pod types.UID) bool {
+	_, asked := r.asked[pod]
+	return asked
+}
+
+// noteAsked notes that nobody knows what became of an eviction.
+func (r *record) noteAsked(pod types.UID, now time.Time) {
+	if r.asked == nil {
+		r.asked = map[types.UID]time.Time{}
+	}
+	r.asked[pod] = now
 }
 
 // refused returns why the API server did not let a pod go a short while ago, Movable if it did not
@@ -131,17 +149,15 @@ func (r *record) update(version policyVersion, pods []*corev1.Pod, now time.Time
 		}
 		r.policy, r.fruitless, r.noRoomUntil = version, 0, time.Time{}
 	}
-	if len(r.gone) == 0 && len(r.refusals) == 0 {
+	if len(r.gone) == 0 && len(r.refusals) == 0 && len(r.asked) == 0 {
 		return
 	}
 	present := make(map[types.UID]bool, len(pods))
 	for _, pod := range pods {
 		present[pod.UID] = true
 	}
-	for uid, at := range r.gone {
-		if !present[uid] || now.Sub(at) > forgetEvicted {
-			delete(r.gone, uid)
-		}
+	for _, evictions := range []map[types.UID]time.Time{r.gone, r.asked} {
+		maps.DeleteFunc(evictions, func(uid types.UID, at time.Time) bool { return !present[uid] || now.Sub(at) > forgetEvicted })
 	}
 	for uid := range r.refusals {
 		if !present[uid] {

@@ -14,6 +14,7 @@ import (
 	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/fence"
 	"berth.dev/berth/pkg/history"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
 	"berth.dev/berth/pkg/placement/failover"
@@ -226,6 +227,9 @@ func (p *pass) evictAll(
 			p.remember(in, placed, pod, history.EvictionRefused, err.Error())
 			return decision, nil
 		case outcomeFailed:
+			if !fence.Refused(err) {
+				note.noteAsked(pod.UID, p.Clock.Now())
+			}
 			note.noteRefused(pod.UID, p.Clock.Now(), wait, rebalance.Failing)
 			decision.Held = rebalance.EvictionsFail
 			p.remember(in, placed, pod, history.EvictionRefused, err.Error())

@@ -6,6 +6,7 @@ package policy_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -237,6 +238,33 @@ func TestRefusalsBecomeRare(t *testing.T) {
 	}
 }
 
+// An eviction without an answer may be carried out later, when another pod is gone already.
+func TestNobodyGoesForAPodThatMayHaveBeenEvicted(t *testing.T) {
+	h := newHarness(t, world(sites(), placed(), these(newPolicy("p", reweighed(3, 2))))...)
+	var tried []string
+	h.evictor.refuse = func(pod *corev1.Pod) error {
+		tried = append(tried, pod.Name)
+		return errors.New("no answer")
+	}
+	for range 10 {
+		if _, err := h.Reconcile(t.Context(), namespace); err != nil && !strings.Contains(err.Error(), "no answer") {
+			t.Fatal(err)
+		}
+		h.wait(3 * time.Second)
+	}
+	if len(tried) < 2 || len(slices.Compact(slices.Clone(tried))) != 1 {
+		t.Errorf("evictions of %v are tried, want one pod twice or more often", tried)
+	}
+	h.evictor.refuse = nil
+	for range 20 {
+		h.pass()
+		h.wait(3 * time.Second)
+	}
+	if diff := cmp.Diff(tried[:1], h.evicted()); diff != "" {
+		t.Errorf("evicted pods (-want +got):\n%s", diff)
+	}
+}
+
 func TestOutcomesOfAnEviction(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	tests := map[string]struct {
@@ -269,7 +297,9 @@ func TestOutcomesOfAnEviction(t *testing.T) {
 // Pods that failed are left alone for a while, which must not be taken for the work of a budget.
 func TestEvictionsThatFail(t *testing.T) {
 	h := newHarness(t, world(sites(), placed(), wrong())...)
-	h.evictor.refuse = func(*corev1.Pod) error { return errors.New("connection refused") }
+	h.evictor.refuse = func(pod *corev1.Pod) error {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, errors.New("no"))
+	}
 	// Each of the three pods in hangzhou is tried once.
 	for range 3 {
 		if _, err := h.Reconcile(t.Context(), namespace); err == nil {

@@ -84,7 +84,8 @@ type Decision struct {
 // are stuck, one pod may be evicted, however few may be missing: otherwise one that can never run
 // would keep all others where they are.
 //
-// Pods that are not ready go first, then those that are not fresh, then those with the lowest
+// A pod that may go at any time, because it was Asked to, counts as one of those that go, and goes
+// before all others. Pods that are not ready go next, then those that are not fresh, then those with the lowest
 // deletion cost, then the youngest.
 func Decide(round *Round) Decision {
 	t := newTally(round.Plan, len(round.Clusters), round.Pods)
@@ -140,6 +141,8 @@ type choice struct {
 	decision Decision
 	// ready is how many ready pods may still be evicted, left how many pods at all.
 	ready, left int
+	// asked is how many of those that must stay now may go all the same.
+	asked int
 	// short is how many replicas each cluster can still be given.
 	short []int
 	seen  map[Reason]bool
@@ -170,18 +173,25 @@ func newChoice(round *Round, t *tally) *choice {
 func (c *choice) run() Decision {
 	for _, i := range c.candidates() {
 		p := &c.Pods[i]
-		if len(c.decision.Victims) == c.misplaced {
+		if len(c.decision.Victims)+c.asked == c.misplaced {
 			break
 		}
 		if p.Cluster != Elsewhere && c.surplus[p.Cluster] <= 0 {
 			continue
 		}
 		to, held := c.consider(p)
-		if held != "" {
+		switch {
+		case held == "":
+			c.take(p, to)
+			c.decision.Victims = append(c.decision.Victims, Victim{Pod: i, To: to})
+		case p.Asked:
+			to, _ = c.receiver(p)
+			c.take(p, to)
+			c.asked++
+			fallthrough
+		default:
 			c.seen[held] = true
-			continue
 		}
-		c.take(i, to)
 	}
 	if len(c.decision.Victims) == c.misplaced {
 		c.decision.RetryAfter = 0
@@ -209,6 +219,7 @@ func (c *choice) candidates() []int {
 	slices.SortFunc(candidates, func(a, b int) int {
 		p, q := &c.Pods[a], &c.Pods[b]
 		return cmp.Or(
+			compareBool(!p.Asked, !q.Asked),
 			compareBool(!c.direct(p), !c.direct(q)),
 			compareBool(p.Ready, q.Ready),
 			compareBool(p.Age < c.Fresh, q.Age < c.Fresh),
@@ -273,8 +284,8 @@ func (c *choice) receiver(p *Replica) (cluster int, ok bool) {
 	return cluster, most > 0
 }
 
-func (c *choice) take(i, to int) {
-	p := &c.Pods[i]
+// take counts a pod as one that goes, and its replacement where it would come.
+func (c *choice) take(p *Replica, to int) {
 	c.left--
 	if p.Ready {
 		c.ready--
@@ -287,7 +298,6 @@ func (c *choice) take(i, to int) {
 	if p.Cluster != Elsewhere {
 		c.surplus[p.Cluster]--
 	}
-	c.decision.Victims = append(c.decision.Victims, Victim{Pod: i, To: to})
 }
 
 // compareBool orders false before true.

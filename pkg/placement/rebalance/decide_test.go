@@ -313,6 +313,19 @@ func TestDecideLimits(t *testing.T) {
 			pods:     all(in(beijing, 2), in(hangzhou, 3, keep(rebalance.Refused))),
 			wantHeld: rebalance.PodsRefused,
 		},
+		"nobody goes for a pod that may go at any time": {
+			pods:     all(in(beijing, 3), in(hangzhou, 1), in(hangzhou, 1, asked, keep(rebalance.Failing))),
+			wantHeld: rebalance.EvictionsFail,
+		},
+		"such a pod is one of those that go": {
+			pods:        all(in(beijing, 2), in(hangzhou, 2), in(hangzhou, 1, asked, keep(rebalance.Failing))),
+			wantVictims: []string{"1-1"},
+			wantHeld:    rebalance.EvictionsFail,
+		},
+		"it goes before others": {
+			pods:        all(in(beijing, 3), in(hangzhou, 1, cost(-1000)), in(hangzhou, 1, asked, named("asked"))),
+			wantVictims: []string{"asked"},
+		},
 		"pods whose evictions failed stay for a while, which is told rather than the budget of others": {
 			pods:     all(in(beijing, 2), in(hangzhou, 2, keep(rebalance.Refused)), in(hangzhou, 1, keep(rebalance.Failing))),
 			wantHeld: rebalance.EvictionsFail,

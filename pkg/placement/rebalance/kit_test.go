@@ -57,6 +57,8 @@ func all(groups ...[]rebalance.Replica) []rebalance.Replica {
 
 func unwanted(p *rebalance.Replica) { p.Unwanted = true }
 
+func asked(p *rebalance.Replica) { p.Asked = true }
+
 func notReady(p *rebalance.Replica) { p.Ready = false }
 
 func age(d time.Duration) func(*rebalance.Replica) { return func(p *rebalance.Replica) { p.Age = d } }

@@ -44,6 +44,9 @@ type Replica struct {
 	Age time.Duration
 	// Keep says why the pod must not be evicted. Movable, the zero value, means that it may be.
 	Keep Keep
+	// Asked reports whether an eviction of the pod was asked for that had no clear answer: it may go
+	// at any time.
+	Asked bool
 	// Unwanted reports whether somebody wants no pods where it is.
 	Unwanted bool
 	// Fits reports whether a node of the cluster that owns the seat would take the pod now. It is

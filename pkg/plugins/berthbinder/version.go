@@ -53,7 +53,7 @@ func (b *BerthBinder) bindVersion(
 		}
 		err = b.send(ctx, binding)
 		switch {
-		case err == nil || refused(err):
+		case err == nil || fence.Refused(err):
 			return nil, err
 		case !apierrors.IsConflict(err):
 			return err, nil
@@ -87,13 +87,6 @@ func (b *BerthBinder) choose(ctx context.Context, decided, current *corev1.Pod, 
 		return fence.ErrClosed
 	}
 	return nil
-}
-
-// refused reports whether the API server certainly did not carry out the binding.
-func refused(err error) bool {
-	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) ||
-		apierrors.IsBadRequest(err) || apierrors.IsUnauthorized(err) || apierrors.IsTooManyRequests(err) ||
-		errors.Is(err, fence.ErrClosed)
 }
 
 // sameDecision reports whether a newer copy of a pod asks for the same as the one that was decided
