@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // unsettled returns what must not be the case once nothing has happened for a while: pods that wait
@@ -53,7 +54,7 @@ func (w *World) checkWorkload(l *workload, usage map[string]int64, say func(stri
 	for _, site := range slices.Sorted(maps.Keys(got)) {
 		// A pod stays where it is one too many while no other site has room for it, or somebody else
 		// would take what it gives back.
-		if got[site] > want[site] && fits && !w.awaited(l, usage) {
+		if got[site] > want[site] && fits && !w.awaited(l, site, usage) {
 			say("%s has %d pods at %s, its share is %d", l.name, got[site], site, want[site])
 		}
 	}
@@ -91,10 +92,10 @@ func (w *World) reasons(l *workload) string {
 }
 
 // awaited reports whether a pod of another workload waits that could be bound if one of this
-// workload gave back what it holds.
-func (w *World) awaited(l *workload, usage map[string]int64) bool {
+// workload at a site gave back what it holds.
+func (w *World) awaited(l *workload, site string, usage map[string]int64) bool {
 	without := maps.Clone(usage)
-	for pool := range without {
+	for pool := range w.drawnOn(l, site) {
 		without[pool] -= int64(l.licences)
 	}
 	for _, other := range w.workloads {
@@ -107,6 +108,20 @@ func (w *World) awaited(l *workload, usage map[string]int64) bool {
 		}
 	}
 	return false
+}
+
+// drawnOn returns the pools of which pods of a workload at a site hold units.
+func (w *World) drawnOn(l *workload, site string) map[string]bool {
+	pools := map[string]bool{}
+	for _, pod := range w.of(l) {
+		charges, _ := stamp.ChargesOf(pod)
+		for _, charge := range charges {
+			if pod.Spec.NodeName != "" && w.siteOf(pod.Spec.NodeName) == site {
+				pools[charge.Pool] = true
+			}
+		}
+	}
+	return pools
 }
 
 // fits reports whether a pod of a workload could be bound: at a site where its share is not used up
