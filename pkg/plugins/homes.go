@@ -78,7 +78,8 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 func (s *State) wakeForHomes(before, after *catalog.Homes) {
 	waiting := s.base.owners.Pending("")
 	if before != nil && after != nil {
-		if before.Shared == after.Shared && before.Living == after.Living && before.Registered == after.Registered &&
+		if before.Shared == after.Shared && before.Sharing == after.Sharing && before.Living == after.Living &&
+			before.Registered == after.Registered &&
 			maps.Equal(before.Clusters, after.Clusters) {
 			return
 		}
@@ -110,14 +111,6 @@ func (s *State) runHomes(ctx context.Context, base *base) {
 			base.handle.EventRecorder().Eventf(regarding, nil, corev1.EventTypeNormal, reason, "Sharing", "%s", note)
 		},
 	})
-}
-
-// OnWay is told how the Binding of a pod is abandoned that is about to be sent.
-func (s *State) OnWay(pod *corev1.Pod, abandon func()) {
-	s.mu.Lock()
-	shared := s.homes.shared
-	s.mu.Unlock()
-	shared.OnWay(pod, abandon)
 }
 
 // Fenced reports whether the lease is kept until the Binding of every pod has ended.

@@ -132,6 +132,12 @@ type SchedulerStatus struct {
 	// +kubebuilder:validation:MaxItems=5000
 	Drained []Drained `json:"drained,omitempty"`
 
+	// sharing is true while the scheduler places pods only on clusters that are bound to it. One that
+	// knows of no other also uses those that are bound to nobody. The scheduler itself writes it, once
+	// nothing that it has sent there can arrive any more; only then they are bound to others.
+	// +optional
+	Sharing bool `json:"sharing,omitempty"`
+
 	// spending is present while the scheduler gives out of ClusterResources only what it was granted.
 	// The scheduler itself writes it; nobody is granted anything while one that runs may still give
 	// out everything.

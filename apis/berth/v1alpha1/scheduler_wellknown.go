@@ -62,6 +62,10 @@ const (
 	// ReasonNoReadyScheduler says that Schedulers are registered and none of them is ready.
 	ReasonNoReadyScheduler = "NoReadyScheduler"
 
+	// ReasonSchedulerNotSharing says that a Scheduler that runs has not confirmed yet that it leaves
+	// clusters alone which are bound to nobody.
+	ReasonSchedulerNotSharing = "SchedulerNotSharing"
+
 	// ReasonBound says that the cluster is bound to the scheduler to which it belongs.
 	ReasonBound = "Bound"
 

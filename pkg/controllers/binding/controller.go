@@ -102,7 +102,7 @@ func clusterChanged(before, after *berthv1alpha1.Cluster) bool {
 func schedulerChanged(before, after *berthv1alpha1.Scheduler) bool {
 	return before.Generation != after.Generation || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		!slices.Equal(before.Finalizers, after.Finalizers) ||
-		!apiequality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) ||
+		!apiequality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) || before.Status.Sharing != after.Status.Sharing ||
 		!apiequality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) || state.IsAlive(before) != state.IsAlive(after) ||
 		closed(before) != closed(after)
 }
@@ -203,7 +203,7 @@ func join(names ...string) string {
 func (p *pass) add(s *berthv1alpha1.Scheduler) {
 	known := &binding.Scheduler{
 		Name: s.Name, Weight: int(s.Spec.Weight), Registered: true, Leaving: s.DeletionTimestamp != nil, Alive: state.IsAlive(s),
-		Drained: map[string]int64{},
+		Alone: !s.Status.Sharing, Drained: map[string]int64{},
 	}
 	for _, d := range s.Status.Drained {
 		known.Drained[d.Cluster] = d.Revision
@@ -230,6 +230,10 @@ func (p *pass) condition(c *berthv1alpha1.Cluster, desired string, record bindin
 	case len(p.objects) == 0:
 		condition.Status, condition.Reason = metav1.ConditionFalse, berthv1alpha1.ReasonNoScheduler
 		condition.Message = "no Scheduler is registered: a berth-scheduler without a name places pods on all clusters"
+	case record.Home == "" && p.schedulers.Alone(desired) != "":
+		condition.Status, condition.Reason = metav1.ConditionFalse, berthv1alpha1.ReasonSchedulerNotSharing
+		condition.Message = fmt.Sprintf("scheduler %s has not confirmed yet that it leaves clusters alone which are bound to nobody",
+			p.schedulers.Alone(desired))
 	case record.Home == "" || owner == nil || !owner.Alive:
 		condition.Status, condition.Reason = metav1.ConditionFalse, berthv1alpha1.ReasonNoReadyScheduler
 		condition.Message = "no Scheduler is ready: a berth-scheduler without a name places pods on the cluster, if one runs"

@@ -156,6 +156,7 @@ func setReady(s *berthv1alpha1.Scheduler, ready bool) {
 
 func readyScheduler(name string) *berthv1alpha1.Scheduler {
 	s := &berthv1alpha1.Scheduler{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: berthv1alpha1.SchedulerSpec{Weight: 1}}
+	s.Status.Sharing = true
 	setReady(s, true)
 	return s
 }
@@ -235,6 +236,30 @@ func TestTheFirstSchedulerGetsEverything(t *testing.T) {
 	}
 	if got := h.cluster("c0").Finalizers; len(got) > 0 {
 		t.Errorf("the cluster has finalizers %v, although there is nobody to drain for", got)
+	}
+}
+
+// A scheduler that has not heard of the other one places pods on clusters that nobody has.
+func TestNobodyGetsAClusterThatAnotherMayUse(t *testing.T) {
+	unaware := readyScheduler("a")
+	unaware.Status.Sharing = false
+	h := newHarness(t, append(clusters(10), unaware, readyScheduler("b"))...)
+	h.passes(2)
+	if got := h.homes(); got["b"] > 0 || got["a"] == 0 {
+		t.Errorf("clusters by home: %v, want some of a and none of b", got)
+	}
+	waits := slices.IndexFunc(clusters(10), func(c client.Object) bool { return h.cluster(c.GetName()).Status.HomeScheduler == "" })
+	if got, want := h.reason(fmt.Sprint("c", waits)), "False SchedulerNotSharing"; got != want {
+		t.Errorf("Bound = %q, want %q", got, want)
+	}
+	a := h.scheduler("a")
+	a.Status.Sharing = true
+	if err := h.api.Status().Update(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	h.passes(1)
+	if got := h.homes(); got[""] > 0 || got["b"] == 0 {
+		t.Errorf("clusters by home: %v, want some of a and some of b", got)
 	}
 }
 

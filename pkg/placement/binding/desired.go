@@ -26,6 +26,9 @@ type Scheduler struct {
 	// Fenced is true if it is certain that it binds nothing any more, because its lease belongs to
 	// somebody else.
 	Fenced bool
+	// Alone is true while it may place pods on clusters that nobody has: it has not said that it
+	// knows of others.
+	Alone bool
 	// Drained are the revisions that it has acknowledged, by cluster.
 	Drained map[string]int64
 }
@@ -72,6 +75,17 @@ func (s Schedulers) Taking() int {
 		}
 	}
 	return n
+}
+
+// Alone returns the first by name of the schedulers other than the given one that may place pods on
+// clusters which nobody has, empty if none may.
+func (s Schedulers) Alone(given string) (first string) {
+	for name, scheduler := range s {
+		if name != given && scheduler.Alone && scheduler.Alive && !scheduler.Fenced && (first == "" || name < first) {
+			first = name
+		}
+	}
+	return first
 }
 
 // Desired returns the scheduler to which each cluster, as given, should be bound: the one it is

@@ -37,6 +37,12 @@ func TestNext(t *testing.T) {
 		s["a"].Alive, s["a"].Fenced = false, fenced
 		return s
 	}
+	alone := func(change func(a *binding.Scheduler)) binding.Schedulers {
+		s := ready("a", "b")
+		s["a"].Alone = true
+		change(s["a"])
+		return s
+	}
 	tests := map[string]struct {
 		record     binding.Record
 		desired    string
@@ -48,6 +54,20 @@ func TestNext(t *testing.T) {
 			desired: "a", schedulers: ready("a"), wantStep: binding.Bind, want: binding.Record{Home: "a", Revision: 1},
 		},
 		"without a scheduler it stays without a home": {wantStep: binding.Stay},
+		"one that takes itself for the only scheduler uses it already": {
+			desired: "b", schedulers: alone(func(*binding.Scheduler) {}), wantStep: binding.Stay,
+		},
+		"such a scheduler can be given it": {
+			desired: "a", schedulers: alone(func(*binding.Scheduler) {}), wantStep: binding.Bind, want: binding.Record{Home: "a", Revision: 1},
+		},
+		"one that is dead uses nothing": {
+			desired: "b", schedulers: alone(func(a *binding.Scheduler) { a.Alive = false }), wantStep: binding.Bind,
+			want: binding.Record{Home: "b", Revision: 1},
+		},
+		"nor does one that is fenced": {
+			desired: "b", schedulers: alone(func(a *binding.Scheduler) { a.Fenced = true }), wantStep: binding.Bind,
+			want: binding.Record{Home: "b", Revision: 1},
+		},
 		"a cluster at home stays": {
 			record: bound, desired: "a", schedulers: ready("a", "b"), wantStep: binding.Stay, want: bound,
 		},

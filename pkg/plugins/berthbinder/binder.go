@@ -80,9 +80,6 @@ type Given interface {
 	// Fenced reports whether the lease is kept until the Binding of every pod has ended, whatever it
 	// was given.
 	Fenced() bool
-	// OnWay is told how the Binding of a pod is abandoned that is about to be sent: its outcome is
-	// made certain then as if there had been no answer.
-	OnWay(pod *corev1.Pod, abandon func())
 	// Bound is told of each pod that was bound, with the annotations of its binding.
 	Bound(pod *corev1.Pod, node string, annotations map[string]string)
 }
@@ -143,9 +140,6 @@ func (b *BerthBinder) bindFenced(ctx context.Context, pod *corev1.Pod, binding *
 	}
 	// Whoever closes the fence waits for this one, until its outcome is certain.
 	defer leave()
-	guarded, abandon := context.WithCancel(guarded)
-	defer abandon()
-	b.given.OnWay(pod, abandon)
 	cause, err := b.bindVersion(guarded, pod, binding)
 	if cause == nil {
 		return err

@@ -44,8 +44,6 @@ func (given) Contested(*corev1.Pod) bool { return false }
 
 func (given) Fenced() bool { return false }
 
-func (given) OnWay(*corev1.Pod, func()) {}
-
 func (given) Bound(*corev1.Pod, string, map[string]string) {}
 
 // server is an API server whose answers to bindings a test decides on.

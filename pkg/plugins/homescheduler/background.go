@@ -108,13 +108,13 @@ func (s *Shared) wake(b *Background) {
 	}
 }
 
-// acknowledgeDrains acknowledges what this process is to give up, and gives up what it has lost.
+// acknowledgeDrains acknowledges what this process is to give up, and that it leaves alone what
+// nobody has.
 func (s *Shared) acknowledgeDrains(ctx context.Context, b *Background) {
 	homes := s.Catalog.Snapshot()
 	if homes == nil || s.Membership() == nil {
 		return
 	}
-	s.abandonLost(b)
 	if err := s.acknowledge(ctx, b, homes); err != nil {
 		klog.FromContext(ctx).Error(err, "Cannot acknowledge that clusters are drained")
 	}
@@ -125,9 +125,10 @@ func (s *Shared) Mine(homes *catalog.Homes, waiting []*corev1.Pod) []*corev1.Pod
 	return slices.DeleteFunc(waiting, func(pod *corev1.Pod) bool { return !s.owns(homes, pod) })
 }
 
-// drained returns the clusters that this scheduler is to give up and where nothing of its own is
-// under way, nor of the process before. What that one has acknowledged stays so.
-func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
+// answers returns the clusters that this scheduler is to give up and where nothing of its own is
+// under way, nor of the process before, and whether nothing is where nobody has the cluster either.
+// What that process has acknowledged stays so.
+func (s *Shared) answers(b *Background) (drained []berthv1alpha1.Drained, sharing bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// As of now, and under the lock: see reserve.
@@ -136,8 +137,27 @@ func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	busy := map[string]bool{}
 	for _, to := range s.underWay {
 		busy[to.cluster] = true
-		busy[s.now(to, b)] = true
+		if node := b.Node(to.node); node != nil {
+			busy[s.clusterOf(node)] = true
+		}
 	}
+	return s.drainedLocked(homes, busy), homes.Shared && (homes.Sharing || s.leavesAloneLocked(homes, busy))
+}
+
+// leavesAloneLocked reports whether nothing is under way to clusters that this scheduler does not
+// have. While it was the only one it used all. The caller holds the lock.
+func (s *Shared) leavesAloneLocked(homes *catalog.Homes, busy map[string]bool) bool {
+	for cluster := range busy {
+		if homes.Clusters[cluster].Scheduler != s.Self {
+			return false
+		}
+	}
+	return (homes.Registered || homes.Leaving) && s.Late.Over()
+}
+
+// drainedLocked returns the clusters that this scheduler is to give up and where it is not busy. The
+// caller holds the lock.
+func (s *Shared) drainedLocked(homes *catalog.Homes, busy map[string]bool) []berthv1alpha1.Drained {
 	var list []berthv1alpha1.Drained
 	for name, h := range homes.Clusters {
 		answer := berthv1alpha1.Drained{Cluster: name, Revision: h.Revision}
@@ -152,13 +172,14 @@ func (s *Shared) drained(b *Background) []berthv1alpha1.Drained {
 	return list
 }
 
-// acknowledge writes which clusters are drained, while the lease is held.
+// acknowledge writes which clusters are drained, and whether those that nobody has are left alone,
+// while the lease is held.
 func (s *Shared) acknowledge(ctx context.Context, b *Background, homes *catalog.Homes) error {
-	drained := s.drained(b)
-	if equality.Semantic.DeepEqual(drained, homes.Drained) {
+	drained, sharing := s.answers(b)
+	if equality.Semantic.DeepEqual(drained, homes.Drained) && sharing == homes.Sharing {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{"drained": drained}})
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"drained": drained, "sharing": sharing}})
 	if err != nil {
 		return fmt.Errorf("writing the status of scheduler %s: %w", s.Self, err)
 	}

@@ -51,11 +51,8 @@ type Shared struct {
 }
 
 // way is where a pod goes that is being bound. The cluster is that of the node when it was chosen:
-// the Binding may arrive after the node has gone. Abandon, if it is known, ends the attempt.
-type way struct {
-	node, cluster string
-	abandon       func()
-}
+// the Binding may arrive after the node has gone.
+type way struct{ node, cluster string }
 
 // nodeSet is the nodes of this scheduler for as long as nothing changes. It belongs to the
 // scheduling cycle.
@@ -73,12 +70,13 @@ func NewShared(self string, clk clock.WithTicker) *Shared {
 	}
 }
 
-// applies reports whether there is anybody to share with.
+// applies reports whether there is anybody to share with, or somebody may be given a cluster that
+// nobody has because this scheduler still says that it leaves those alone.
 func (s *Shared) applies(homes *catalog.Homes) bool {
 	if s.Self == "" {
 		return homes.Shared
 	}
-	return homes.Shared || !homes.Registered
+	return homes.Shared || !homes.Registered || homes.Sharing
 }
 
 // waitsForFence reports whether this process, which is no Scheduler, is to take over from
@@ -157,7 +155,7 @@ func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	if s.applies(homes) && (s.set.homes != homes || !s.set.state.nodes.Has(node)) && !s.reservable(homes, node) {
 		return false
 	}
-	s.underWay[pod.UID] = way{node: node, cluster: s.chosen(node)}
+	s.underWay[pod.UID] = way{node, s.chosen(node)}
 	return true
 }
 

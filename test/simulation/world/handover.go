@@ -94,10 +94,9 @@ func (w *World) judgeCharges(bound *corev1.Pod) {
 	}
 }
 
-// judgeHome judges where a Scheduler binds a pod. What it has sent while nobody had the Cluster may
-// arrive when somebody has.
+// judgeHome judges where a Scheduler binds a pod.
 func (w *World) judgeHome(bound *corev1.Pod) {
-	if !w.sharing || w.acting == nil || w.acting.homeless {
+	if !w.sharing || w.acting == nil {
 		return
 	}
 	if cluster := w.clusters[w.siteOf(bound.Spec.NodeName)]; cluster != nil {
@@ -114,9 +113,6 @@ func (w *World) judgeSending(c *call) {
 	binding := &corev1.Binding{}
 	if w.fuzzed || c.request.Kind() != "create pods/binding" || !c.request.Decode(binding) {
 		return
-	}
-	if cluster := w.clusters[w.siteOf(binding.Target.Name)]; cluster != nil {
-		c.homeless = cluster.Status.HomeScheduler == ""
 	}
 	p := c.process
 	if !w.handover.Holds(p.lease, p.identity(), time.Now()) {

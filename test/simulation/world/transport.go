@@ -24,8 +24,6 @@ type call struct {
 	name string
 	// fault is what goes wrong with it.
 	fault fault
-	// homeless is true for a Binding to a Cluster that nobody had when it was sent.
-	homeless bool
 	// due is when the next thing may happen to it.
 	due time.Time
 	// served is true once the API server has carried it out.

@@ -42,6 +42,8 @@ type Homes struct {
 	Clusters map[string]Home
 	// Drained is what the Scheduler of this process has acknowledged.
 	Drained []berthv1alpha1.Drained
+	// Sharing is true while it has said that it leaves clusters alone which are bound to nobody.
+	Sharing bool
 	// Spending is what it says of its grants of ClusterResources.
 	Spending *berthv1alpha1.Spending
 	// Others is what the other Schedulers that may run say of theirs, by name.
@@ -101,7 +103,7 @@ func schedulerChanged(oldObj, newObj any) bool {
 	return !okBefore || !okAfter || before.UID != after.UID ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() || isDead(before) != isDead(after) ||
 		!equality.Semantic.DeepEqual(before.Status.Commons, after.Status.Commons) ||
-		!equality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) ||
+		!equality.Semantic.DeepEqual(before.Status.Drained, after.Status.Drained) || before.Status.Sharing != after.Status.Sharing ||
 		!equality.Semantic.DeepEqual(before.Status.Spending, after.Status.Spending)
 }
 
@@ -116,6 +118,7 @@ func buildHomes(self string, schedulers []*berthv1alpha1.Scheduler, clusters []*
 	for _, s := range schedulers {
 		if s.Name == self {
 			h.Leaving, h.Drained, h.Spending = s.DeletionTimestamp != nil, s.Status.Drained, s.Status.Spending
+			h.Sharing = s.Status.Sharing
 			h.Registered = !h.Leaving && !isDead(s)
 		} else {
 			h.addOther(self, s)
