@@ -238,6 +238,26 @@ func TestRefusalsBecomeRare(t *testing.T) {
 	}
 }
 
+// The Subscription controller divides for what is there once the workload has shrunk. By the shares
+// for more replicas other pods would have to go.
+func TestNothingMovesBeforeItIsDividedForTheReplicas(t *testing.T) {
+	for divided, want := range map[string][]string{"4": nil, "5": {"web-0"}, "*": {"web-0"}, "many": {"web-0"}} {
+		t.Run(divided, func(t *testing.T) {
+			p := newPolicy("p", reweighed(3, 2))
+			p.Annotations = map[string]string{berthv1alpha1.DividedAnnotation: divided}
+			h := newHarness(t, world(sites(), placed(), these(p))...)
+			h.pass()
+			if diff := cmp.Diff(want, h.evicted()); diff != "" {
+				t.Errorf("evicted pods (-want +got):\n%s", diff)
+			}
+			held := strings.Contains(h.condition(berthv1alpha1.PolicyPlaced), "their Subscription has not divided them")
+			if held != (want == nil) {
+				t.Errorf("Placed = %q", h.condition(berthv1alpha1.PolicyPlaced))
+			}
+		})
+	}
+}
+
 // An eviction without an answer may be carried out later, when another pod is gone already.
 func TestNobodyGoesForAPodThatMayHaveBeenEvicted(t *testing.T) {
 	h := newHarness(t, world(sites(), placed(), these(newPolicy("p", reweighed(3, 2))))...)

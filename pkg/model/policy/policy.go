@@ -10,6 +10,7 @@ package policy
 
 import (
 	"slices"
+	"strconv"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -140,6 +141,14 @@ func NewSet(objects []*berthv1alpha1.PropagationPolicy, sites *grouping.Sites, b
 // Of returns the compiled form of a policy of the set, nil if it is not among them.
 func (s Set) Of(object *berthv1alpha1.PropagationPolicy) *Policy {
 	return s[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}]
+}
+
+// DividedFor reports whether the shares of a policy are those of so many replicas. A Subscription
+// that divides by room writes the policy anew for each number: until then it would give up other
+// pods than those that have gone.
+func DividedFor(policy *berthv1alpha1.PropagationPolicy, replicas int32) bool {
+	divided, err := strconv.ParseInt(policy.Annotations[berthv1alpha1.DividedAnnotation], 10, 32)
+	return err != nil || int32(divided) == replicas
 }
 
 // SameMeaning reports whether the status of two versions of a policy means the same for its pods:

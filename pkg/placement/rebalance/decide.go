@@ -29,8 +29,8 @@ type Round struct {
 	Clusters []Vacancy
 	// Pods are the bound replicas. Their places are not looked at, but their costs are.
 	Pods []Replica
-	// Never is Forbidden, JobPods or UnknownWorkload if pods of the workload are not to be evicted
-	// at all.
+	// Never is Forbidden, JobPods, UnknownWorkload or Undivided if no pods of the workload are to be
+	// evicted.
 	Never Reason
 	// RolloutFinished says that all pods of the workload are of the revision that counts, and that
 	// its controller knows of the latest change.

@@ -339,7 +339,7 @@ func TestReasonsHaveTexts(t *testing.T) {
 		rebalance.RolloutUnderWay, rebalance.PodsPending, rebalance.ReplicasMissing, rebalance.ReplicasTooMany,
 		rebalance.Cooldown, rebalance.Unconfirmed, rebalance.MaxUnavailable, rebalance.NoRoom, rebalance.PodsTooYoung,
 		rebalance.PodsUnreachable, rebalance.PodsProtected, rebalance.PodsNotOurs, rebalance.PodsRefused, rebalance.PodsTakenOver,
-		rebalance.EvictionsFail,
+		rebalance.EvictionsFail, rebalance.Undivided,
 	}
 	texts := map[string]rebalance.Reason{}
 	for _, reason := range reasons {

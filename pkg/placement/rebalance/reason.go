@@ -17,6 +17,9 @@ const (
 	// UnknownWorkload: Berth cannot know how many replicas the workload wants or whether it is
 	// being rolled out.
 	UnknownWorkload Reason = "UnknownWorkload"
+	// Undivided: the policy is about to be divided anew, for another number of replicas. Decide returns
+	// it as given.
+	Undivided Reason = "Undivided"
 	// ClustersNotReady: so many clusters are gone that the fault is more likely with whoever
 	// watches them.
 	ClustersNotReady Reason = "ClustersNotReady"
@@ -74,6 +77,7 @@ var texts = map[Reason]string{
 	Forbidden:        "spec.rebalance.mode is Never",
 	JobPods:          "pods of Jobs are never evicted",
 	UnknownWorkload:  "pods of this kind of workload are never evicted",
+	Undivided:        "their Subscription has not divided them for this number of replicas yet",
 	ClustersNotReady: "more than half of the clusters of the policy are not ready",
 	RolloutUnderWay:  "a rollout is not finished",
 	PodsPending:      "pods of the workload are pending",
