@@ -148,7 +148,7 @@ func (s Set) Of(object *berthv1alpha1.PropagationPolicy) *Policy {
 // pods than those that have gone.
 func DividedFor(policy *berthv1alpha1.PropagationPolicy, replicas int32) bool {
 	divided, err := strconv.ParseInt(policy.Annotations[berthv1alpha1.DividedAnnotation], 10, 32)
-	return err != nil || int32(divided) == replicas
+	return err != nil || divided == int64(replicas)
 }
 
 // SameMeaning reports whether the status of two versions of a policy means the same for its pods:

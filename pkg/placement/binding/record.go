@@ -55,11 +55,8 @@ func Next(cluster string, r Record, desired string, schedulers Schedulers) (Reco
 	next := Record{Home: r.Home, Moving: r.Moving, To: r.To, Revision: r.Revision + 1}
 	owner := schedulers[r.Home]
 	switch {
-	case r.Home == "" && (desired == "" || schedulers.Alone(desired) != ""):
-		return r, Stay
 	case r.Home == "":
-		next.Home, next.Moving, next.To = desired, false, ""
-		return next, Bind
+		return first(r, desired, schedulers)
 	case desired == r.Home && !r.Moving:
 		return r, Stay
 	case desired == r.Home:
@@ -77,6 +74,14 @@ func Next(cluster string, r Record, desired string, schedulers Schedulers) (Reco
 	default:
 		return r, Stay
 	}
+}
+
+// first returns what the record of a cluster becomes that nobody has.
+func first(r Record, desired string, schedulers Schedulers) (Record, Step) {
+	if desired == "" || schedulers.Alone(desired) != "" {
+		return r, Stay
+	}
+	return Record{Home: desired, Revision: r.Revision + 1}, Bind
 }
 
 func acknowledged(owner *Scheduler, cluster string, revision int64) bool {
