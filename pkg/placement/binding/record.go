@@ -49,8 +49,8 @@ const (
 //	home a, moving to b b           did not yet                Stay
 //
 // So no cluster is given away unless its home has acknowledged the very revision that asked for it,
-// or cannot bind any more. One that nobody has is given to somebody once no other scheduler may take
-// itself for the only one, which uses all clusters.
+// or cannot bind any more. One that nobody has is given to somebody once no other scheduler may
+// take itself for the only one, which uses all clusters.
 func Next(cluster string, r Record, desired string, schedulers Schedulers) (Record, Step) {
 	next := Record{Home: r.Home, Moving: r.Moving, To: r.To, Revision: r.Revision + 1}
 	owner := schedulers[r.Home]

@@ -85,8 +85,8 @@ type Decision struct {
 // would keep all others where they are.
 //
 // A pod that may go at any time, because it was Asked to, counts as one of those that go, and goes
-// before all others. Pods that are not ready go next, then those that are not fresh, then those with the lowest
-// deletion cost, then the youngest.
+// before all others. Pods that are not ready go next, then those that are not fresh, then those
+// with the lowest deletion cost, then the youngest.
 func Decide(round *Round) Decision {
 	t := newTally(round.Plan, len(round.Clusters), round.Pods)
 	if t.misplaced == 0 {

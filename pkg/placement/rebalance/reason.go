@@ -17,8 +17,8 @@ const (
 	// UnknownWorkload: Berth cannot know how many replicas the workload wants or whether it is
 	// being rolled out.
 	UnknownWorkload Reason = "UnknownWorkload"
-	// Undivided: the policy is about to be divided anew, for another number of replicas. Decide returns
-	// it as given.
+	// Undivided: the policy is about to be divided anew, for another number of replicas. Decide
+	// returns it as given.
 	Undivided Reason = "Undivided"
 	// ClustersNotReady: so many clusters are gone that the fault is more likely with whoever
 	// watches them.

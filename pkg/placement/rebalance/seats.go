@@ -95,9 +95,9 @@ const (
 // none, but take up the lowest seats of their cluster: they have no deletion cost, so they are the
 // last to be deleted when the workload shrinks.
 //
-// While there are fewer pods than the plan has replicas, one may be on its way to a node with a seat
-// that nobody else knows of. So a pod gets a place between two seats then, 3.5 in place of 3: the
-// seats themselves are given to pods that come. While there are more pods than replicas the
+// While there are fewer pods than the plan has replicas, one may be on its way to a node with a
+// seat that nobody else knows of. So a pod gets a place between two seats then, 3.5 in place of 3:
+// the seats themselves are given to pods that come. While there are more pods than replicas the
 // workload's controller is about to delete some by the places they have now, so these must be left
 // alone then.
 func Places(plan *apportion.Plan, pods []Replica) []Place {

@@ -155,8 +155,8 @@ func (s *Shared) leavesAloneLocked(homes *catalog.Homes, busy map[string]bool) b
 	return (homes.Registered || homes.Leaving) && s.Late.Over()
 }
 
-// drainedLocked returns the clusters that this scheduler is to give up and where it is not busy. The
-// caller holds the lock.
+// drainedLocked returns the clusters that this scheduler is to give up and where it is not busy.
+// The caller holds the lock.
 func (s *Shared) drainedLocked(homes *catalog.Homes, busy map[string]bool) []berthv1alpha1.Drained {
 	var list []berthv1alpha1.Drained
 	for name, h := range homes.Clusters {

@@ -12,8 +12,8 @@ import (
 	"berth.dev/berth/pkg/plugintest"
 )
 
-// The only scheduler uses clusters that nobody has. Nobody asks it to give those up, so it says when
-// nothing of its own can arrive there any more.
+// The only scheduler uses clusters that nobody has. Nobody asks it to give those up, so it says
+// when nothing of its own can arrive there any more.
 func TestClustersThatNobodyHasAreLeftAloneOnceNothingIsOnItsWayThere(t *testing.T) {
 	s := plugintest.New(t, []runtime.Object{
 		shard("a", nil), plugintest.Site("one"), plugintest.MakeNode("one", 0).Obj(),
