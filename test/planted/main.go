@@ -88,14 +88,29 @@ func (t *trial) run(ctx context.Context, only string) (missed int, err error) {
 		if found.Seed == 0 && f.Remark == "" {
 			missed++
 		}
-		if t.record == "" {
-			continue
-		}
-		if err := record.Update(t.record, func(r *record.Record) { r.Plant(f.Name, found) }); err != nil {
+		if err := t.note(func(r *record.Record) { r.Plant(f.Name, found) }); err != nil {
 			return missed, err
 		}
 	}
-	return missed, nil
+	return missed, t.note(func(r *record.Record) { explain(r, all) })
+}
+
+// note changes the record, if there is one to add to.
+func (t *trial) note(change func(*record.Record)) error {
+	if t.record == "" {
+		return nil
+	}
+	return record.Update(t.record, change)
+}
+
+// explain takes over the remarks of all faults: one is written when worlds have not found a fault.
+func explain(r *record.Record, all []*hunks.Change) {
+	for _, f := range all {
+		if found, tried := r.Planted[f.Name]; tried {
+			found.Unseen = f.Remark
+			r.Plant(f.Name, found)
+		}
+	}
 }
 
 func verdict(found record.Planted) string {
