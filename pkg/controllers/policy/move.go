@@ -150,10 +150,7 @@ func (p *pass) round(in *inForce, placed *placement, found modelpolicy.Vacancies
 	if spec.Cooldown != nil {
 		cooldown = spec.Cooldown.Duration
 	}
-	round := placed.Round(placed.Observed, spec, in.clusters)
-	if round.Never == "" && !modelpolicy.DividedFor(in.policy, placed.Replicas) {
-		round.Never = rebalance.Undivided
-	}
+	round := placed.Round(placed.Observed, in.policy, in.clusters)
 	round.MinPodAge, round.Cooldown = minPodAge(in), rebalance.Pause(cooldown, placed.note.fruitless)
 	round.Fresh = failover.Of(in.policy.Spec.Failover).ReturnAfter()
 	round.FreshStay, round.SettledIn = in.unsettled, in.settledIn

@@ -126,12 +126,11 @@ func (r *Reconciler) grantChanges() predicate.TypedPredicate[*berthv1alpha1.Clus
 }
 
 // policyChanges lets pass what changes the meaning of a policy: its spec, which clusters are left,
-// and for how many replicas it was divided.
+// and for how many replicas it is divided.
 func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] {
 	return predicate.TypedFuncs[*berthv1alpha1.PropagationPolicy]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*berthv1alpha1.PropagationPolicy]) bool {
-			divided := berthv1alpha1.DividedAnnotation
-			return e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Annotations[divided] != e.ObjectNew.Annotations[divided] || e.ObjectOld.Generation != e.ObjectNew.Generation ||
+			return e.ObjectOld.UID != e.ObjectNew.UID || e.ObjectOld.Generation != e.ObjectNew.Generation ||
 				!modelpolicy.SameMeaning(e.ObjectOld, e.ObjectNew)
 		},
 	}

@@ -166,6 +166,14 @@ func TestSameMeaningOfLimits(t *testing.T) {
 	}
 }
 
+func TestSameMeaningOfDivisions(t *testing.T) {
+	other := tiered()
+	other.Annotations = map[string]string{berthv1alpha1.DividedAnnotation: "5"}
+	if policy.SameMeaning(tiered(), other) || !policy.SameMeaning(other, other.DeepCopy()) {
+		t.Error("another division means the same, or the same one does not")
+	}
+}
+
 func TestUnplaced(t *testing.T) {
 	p := policy.Compile(tiered(), nil)
 	for name, tc := range map[string]struct {

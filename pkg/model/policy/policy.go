@@ -143,17 +143,19 @@ func (s Set) Of(object *berthv1alpha1.PropagationPolicy) *Policy {
 	return s[types.NamespacedName{Namespace: object.Namespace, Name: object.Name}]
 }
 
-// DividedFor reports whether the shares of a policy are those of so many replicas. A Subscription
+// dividedFor reports whether the shares of a policy are those of so many replicas. A Subscription
 // that divides by room writes the policy anew for each number: until then it would give up other
 // pods than those that have gone.
-func DividedFor(policy *berthv1alpha1.PropagationPolicy, replicas int32) bool {
+func dividedFor(policy *berthv1alpha1.PropagationPolicy, replicas int32) bool {
 	divided, err := strconv.ParseInt(policy.Annotations[berthv1alpha1.DividedAnnotation], 10, 32)
 	return err != nil || divided == int64(replicas)
 }
 
-// SameMeaning reports whether the status of two versions of a policy means the same for its pods:
-// the same clusters are left, because they are offline, and the same ones get no more. Of the
-// status, that alone changes what a policy means.
+// SameMeaning reports whether two versions of a policy with the same spec mean the same for its
+// pods: the same clusters are left, because they are offline, the same ones get no more, and the
+// shares are divided for the same number of replicas. Beside the spec, that alone changes what a
+// policy means.
 func SameMeaning(a, b *berthv1alpha1.PropagationPolicy) bool {
-	return sameLeft(&a.Status, &b.Status) && slices.EqualFunc(a.Status.Limited, b.Status.Limited, sameLimits)
+	return a.Annotations[berthv1alpha1.DividedAnnotation] == b.Annotations[berthv1alpha1.DividedAnnotation] &&
+		sameLeft(&a.Status, &b.Status) && slices.EqualFunc(a.Status.Limited, b.Status.Limited, sameLimits)
 }

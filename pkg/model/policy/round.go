@@ -43,8 +43,9 @@ func (s *Shares) Rank(bound []*corev1.Pod, replicas int32) []rebalance.Place {
 // of the policy by their index in the seat order, nil for those that do not exist. Ages, Room and
 // Fits, and what depends on time, are left to the caller.
 func (s *Shares) Round(
-	o *workload.Observed, spec *berthv1alpha1.Rebalance, clusters []*topology.Cluster,
+	o *workload.Observed, policy *berthv1alpha1.PropagationPolicy, clusters []*topology.Cluster,
 ) *rebalance.Round {
+	spec := &policy.Spec.Rebalance
 	round := &rebalance.Round{
 		Plan: s.Plan, Pods: slices.Clone(s.Pods), Clusters: make([]rebalance.Vacancy, len(clusters)),
 		RolloutFinished: o.RolloutFinished(), Pending: o.Pending(true),
@@ -57,6 +58,8 @@ func (s *Shares) Round(
 		round.Never = rebalance.UnknownWorkload
 	case spec.Mode == berthv1alpha1.RebalanceNever:
 		round.Never = rebalance.Forbidden
+	case !dividedFor(policy, o.Replicas):
+		round.Never = rebalance.Undivided
 	}
 	for i, cluster := range clusters {
 		round.Clusters[i].Ready = cluster.Runs()

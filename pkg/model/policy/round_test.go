@@ -113,10 +113,11 @@ func TestRound(t *testing.T) {
 	waits.Spec.NodeName = ""
 	o := observed("Deployment", 8)
 	s := sharesOf(t, o, []*corev1.Pod{waits, runs}, "", "beijing")
-	spec := &berthv1alpha1.Rebalance{MaxUnavailable: &intstr.IntOrString{IntVal: 3}}
+	p := &berthv1alpha1.PropagationPolicy{}
+	p.Spec.Rebalance.MaxUnavailable = &intstr.IntOrString{IntVal: 3}
 	clusters := []*topology.Cluster{{ReadyNodes: 1}, nil}
 
-	round := s.Round(o, spec, clusters)
+	round := s.Round(o, p, clusters)
 	round.Pods[0].Fits = true
 	want := []any{1, 3, false, rebalance.Reason(""), []rebalance.Vacancy{{Ready: true}, {}}, false, true}
 	got := []any{round.Pending, round.MaxUnavailable, round.RolloutFinished, round.Never, round.Clusters, s.Pods[0].Fits, round.Plan == s.Plan}
@@ -130,11 +131,15 @@ func TestWhoseRoundNeverComes(t *testing.T) {
 		kind    string
 		unknown bool
 		mode    berthv1alpha1.RebalanceMode
+		divided string
 		want    rebalance.Reason
 	}{
 		"a Job":                        {kind: "Job", want: rebalance.JobPods},
 		"a workload that is not known": {kind: "CloneSet", unknown: true, want: rebalance.UnknownWorkload},
 		"by a policy that forbids it":  {kind: "Deployment", mode: berthv1alpha1.RebalanceNever, want: rebalance.Forbidden},
+		"divided for another number":   {kind: "Deployment", divided: "2", want: rebalance.Undivided},
+		"divided for this number":      {kind: "Deployment", divided: "1"},
+		"divided for any number":       {kind: "Deployment", divided: "*"},
 		"any other comes":              {kind: "Deployment"},
 	}
 	for name, tc := range tests {
@@ -142,7 +147,10 @@ func TestWhoseRoundNeverComes(t *testing.T) {
 			o := observed(tc.kind, 1)
 			o.ReplicasKnown = !tc.unknown
 			s := sharesOf(t, o, nil)
-			if got := s.Round(o, &berthv1alpha1.Rebalance{Mode: tc.mode}, nil).Never; got != tc.want {
+			p := &berthv1alpha1.PropagationPolicy{}
+			p.Annotations = map[string]string{berthv1alpha1.DividedAnnotation: tc.divided}
+			p.Spec.Rebalance.Mode = tc.mode
+			if got := s.Round(o, p, nil).Never; got != tc.want {
 				t.Errorf("never, because of %q, want %q", got, tc.want)
 			}
 		})

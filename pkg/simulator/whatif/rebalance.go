@@ -120,7 +120,7 @@ func (m *mover) run(ctx context.Context) error {
 	if err := m.restamp(); err != nil || m.shares.Misplaced == 0 {
 		return err
 	}
-	round := m.shares.Round(m.observed, &m.policy.Object.Spec.Rebalance, m.clusters)
+	round := m.shares.Round(m.observed, m.policy.Object, m.clusters)
 	round.SinceRound, round.Stuck = longAgo, m.stuck(round.Pending)
 	if m.shares.Plan == nil {
 		m.held[m.observed.UID] = round.Never.String()
