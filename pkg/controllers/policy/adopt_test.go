@@ -6,6 +6,7 @@ package policy_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/internal/metricstest"
 	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/placement/rebalance"
 )
 
 // marked is a pod that Berth bound without a policy.
@@ -141,13 +143,18 @@ func TestOrdersEndTheSame(t *testing.T) {
 	stamps := func(h *harness) []string {
 		var found []string
 		for name := range h.pods() {
-			words := strings.Fields(h.stampOf(name))
-			found = append(found, strings.Join(words[:min(3, len(words))], " "))
+			text := h.stampOf(name)
+			at := strings.LastIndex(text, " ")
+			cost, err := strconv.Atoi(text[at+1:])
+			if err != nil {
+				t.Fatalf("%q has no cost: %v", text, err)
+			}
+			found = append(found, fmt.Sprintf("%s %d", text[:at], cost/rebalance.Spacing*rebalance.Spacing))
 		}
 		slices.Sort(found)
 		return found
 	}
-	want := []string{"p beijing 1", "p beijing 3", "p hangzhou 0", "p hangzhou 2", "p hangzhou 4"}
+	want := []string{"p beijing 1 -1000", "p beijing 3 -3000", "p hangzhou 0 0", "p hangzhou 2 -2000", "p hangzhou 4 -4000"}
 	orders, choice := rapid.Permutation(all), rapid.IntRange(0, len(all)-1)
 	for seed := range 15 {
 		h := newHarness(t)
