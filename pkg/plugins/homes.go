@@ -79,8 +79,7 @@ func (s *State) wakeForHomes(before, after *catalog.Homes) {
 	waiting := s.base.owners.Pending("")
 	if before != nil && after != nil {
 		if before.Shared == after.Shared && before.Sharing == after.Sharing && before.Living == after.Living &&
-			before.Registered == after.Registered &&
-			maps.Equal(before.Clusters, after.Clusters) {
+			before.Registered == after.Registered && maps.Equal(before.Clusters, after.Clusters) {
 			return
 		}
 		waiting = s.homes.shared.Mine(after, waiting)

@@ -88,29 +88,30 @@ func (t *trial) run(ctx context.Context, only string) (missed int, err error) {
 		if found.Seed == 0 && f.Remark == "" {
 			missed++
 		}
-		if err := t.note(func(r *record.Record) { r.Plant(f.Name, found) }); err != nil {
+		if err := t.note(all, map[string]record.Planted{f.Name: found}); err != nil {
 			return missed, err
 		}
 	}
-	return missed, t.note(func(r *record.Record) { explain(r, all) })
+	return missed, t.note(all, nil)
 }
 
-// note changes the record, if there is one to add to.
-func (t *trial) note(change func(*record.Record)) error {
+// note adds what became of faults to the record, if there is one, and takes over the remarks of all:
+// one is written when worlds have not found a fault.
+func (t *trial) note(all []*hunks.Change, become map[string]record.Planted) error {
 	if t.record == "" {
 		return nil
 	}
-	return record.Update(t.record, change)
-}
-
-// explain takes over the remarks of all faults: one is written when worlds have not found a fault.
-func explain(r *record.Record, all []*hunks.Change) {
-	for _, f := range all {
-		if found, tried := r.Planted[f.Name]; tried {
-			found.Unseen = f.Remark
-			r.Plant(f.Name, found)
+	return record.Update(t.record, func(r *record.Record) {
+		for _, f := range all {
+			found, tried := become[f.Name]
+			if !tried {
+				found, tried = r.Planted[f.Name]
+			}
+			if found.Unseen = f.Remark; tried {
+				r.Plant(f.Name, found)
+			}
 		}
-	}
+	})
 }
 
 func verdict(found record.Planted) string {
@@ -128,7 +129,7 @@ var broken = regexp.MustCompile(`(?m)^seed (\d+): VIOLATED: (.*)$`)
 
 // try runs worlds with a fault until one breaks a promise, or the time is up.
 func (t *trial) try(ctx context.Context, f *hunks.Change) (record.Planted, error) {
-	found := record.Planted{Unseen: f.Remark}
+	found := record.Planted{}
 	folder, err := os.MkdirTemp("", "berth-planted-")
 	if err != nil {
 		return found, fmt.Errorf("making a folder for a fault: %w", err)

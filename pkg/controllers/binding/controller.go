@@ -230,7 +230,7 @@ func (p *pass) condition(c *berthv1alpha1.Cluster, desired string, record bindin
 	case len(p.objects) == 0:
 		condition.Status, condition.Reason = metav1.ConditionFalse, berthv1alpha1.ReasonNoScheduler
 		condition.Message = "no Scheduler is registered: a berth-scheduler without a name places pods on all clusters"
-	case record.Home == "" && p.schedulers.Alone(desired) != "":
+	case record.Home == "" && desired != "":
 		condition.Status, condition.Reason = metav1.ConditionFalse, berthv1alpha1.ReasonSchedulerNotSharing
 		condition.Message = fmt.Sprintf("scheduler %s has not confirmed yet that it leaves clusters alone which are bound to nobody",
 			p.schedulers.Alone(desired))

@@ -180,17 +180,16 @@ func (c *choice) run() Decision {
 			continue
 		}
 		to, held := c.consider(p)
-		switch {
-		case held == "":
+		if held == "" {
 			c.take(p, to)
 			c.decision.Victims = append(c.decision.Victims, Victim{Pod: i, To: to})
-		case p.Asked:
+			continue
+		}
+		c.seen[held] = true
+		if p.Asked {
 			to, _ = c.receiver(p)
 			c.take(p, to)
 			c.asked++
-			fallthrough
-		default:
-			c.seen[held] = true
 		}
 	}
 	if len(c.decision.Victims) == c.misplaced {

@@ -141,10 +141,8 @@ func (w *World) judgePools(bound *corev1.Pod) {
 
 // asks returns how many licences a pod asks for.
 func (w *World) asks(pod *corev1.Pod) int {
-	for _, l := range w.workloads {
-		if l.name == pod.Labels["app"] {
-			return l.licences
-		}
+	if l := w.workloadOf(pod.Labels["app"]); l != nil {
+		return l.licences
 	}
 	return 0
 }

@@ -4,7 +4,6 @@
 package world
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -74,12 +73,8 @@ func (w *World) judgeEviction(pod *corev1.Pod) {
 		return // see judgeTaken
 	}
 	if !w.surplus[pod.Labels["app"]+"/"+w.siteOf(pod.Spec.NodeName)].take(time.Now()) {
-		var where string
-		for _, l := range w.workloads {
-			if l.name == pod.Labels["app"] {
-				where = fmt.Sprintf(": it has %v, its shares are %v", w.placed(l), w.shares(l))
-			}
-		}
-		w.violatef("pod %s on %s was evicted although its site has no pod too many%s", pod.Name, pod.Spec.NodeName, where)
+		l := w.workloadOf(pod.Labels["app"])
+		w.violatef("pod %s on %s was evicted although its site has no pod too many: %s has %v, its shares are %v",
+			pod.Name, pod.Spec.NodeName, l.name, w.placed(l), w.shares(l))
 	}
 }
