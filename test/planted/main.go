@@ -95,8 +95,8 @@ func (t *trial) run(ctx context.Context, only string) (missed int, err error) {
 	return missed, t.note(all, nil)
 }
 
-// note adds what became of faults to the record, if there is one, and takes over the remarks of all:
-// one is written when worlds have not found a fault.
+// note adds what became of faults to the record, if there is one, and takes over the remarks of
+// all: one is written when worlds have not found a fault.
 func (t *trial) note(all []*hunks.Change, become map[string]record.Planted) error {
 	if t.record == "" {
 		return nil
