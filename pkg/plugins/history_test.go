@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/utils/clock"
@@ -177,4 +178,31 @@ func TestSchedulerRemembersVictimsOfTheStockPreemption(t *testing.T) {
 	}
 	s.ExpectBound(high)
 	plugintest.WaitFor(t, "a nomination that is over to be forgotten", func() bool { return s.State.Nominations() == 0 })
+}
+
+// A victim is known to be deleted as soon as the scheduler has asked for that, before the attempt
+// has ended that asked for it.
+func TestAVictimIsTheOneOfTheAttemptThatGoesOn(t *testing.T) {
+	ring := history.New(history.DefaultLimits(), clock.RealClock{})
+	s := plugintest.New(t, plugintest.Sites(1, "beijing"), plugintest.Remembering(ring))
+	cpu := map[corev1.ResourceName]string{corev1.ResourceCPU: "20"}
+	low := plugintest.MakePod("low").Req(cpu).Priority(1).Node("beijing-0").Obj()
+	if _, err := s.Kube.CoreV1().Pods(low.Namespace).Create(t.Context(), low, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.WaitFor("the victim to be known", func() bool { return s.Knows(low) })
+	high := plugintest.MakePod("high").Req(cpu).Priority(1000).Obj()
+	if attempt := s.Try(high); attempt.Nominated == "" {
+		t.Fatalf("no pod makes way: %v", attempt.PostFilter)
+	}
+	var last history.Entry
+	plugintest.WaitFor(t, "the victim to be remembered", func() bool {
+		for _, e := range ring.Find(about(low), func(history.Object) bool { return true }).Entries {
+			last = e
+		}
+		return last.Decision == history.Preempted
+	})
+	if last.For == nil || last.For.UID != high.UID {
+		t.Errorf("remembered %+v, want that it was for pod high", last)
+	}
 }

@@ -26,6 +26,14 @@ type homes struct {
 	shared *homescheduler.Shared
 }
 
+// failing returns the pod that found no node last, nil if that is not known.
+func (h *homes) failing() *corev1.Pod {
+	if h.shared == nil {
+		return nil
+	}
+	return h.shared.Failing.Load()
+}
+
 // ShareAs makes this process one of several schedulers. It registers with the lease that it holds;
 // without one it waits until somebody else makes its Scheduler. It must be called before Run, and
 // with the name before the plugins are made.

@@ -112,14 +112,17 @@ func preemptedBy(pod *corev1.Pod) string {
 }
 
 // preemptorOf returns the pod for which another one makes way: the one that was last nominated to
-// its node, or that says in its status that it is; nil if there is none of higher priority.
+// its node, or whose attempt goes on, which is nominated when that ends, or that says in its status
+// that it is nominated; nil if there is none of higher priority.
 func (s *State) preemptorOf(victim *corev1.Pod) *corev1.Pod {
 	priority := schedulinghelpers.PodPriority(victim)
 	s.victims.mu.Lock()
-	last := s.victims.nominated[victim.Spec.NodeName]
+	known := []*corev1.Pod{s.victims.nominated[victim.Spec.NodeName], s.homes.failing()}
 	s.victims.mu.Unlock()
-	if last != nil && schedulinghelpers.PodPriority(last) > priority && s.base.waits(last) {
-		return last
+	for _, pod := range known {
+		if pod != nil && schedulinghelpers.PodPriority(pod) > priority && s.base.waits(pod) {
+			return pod
+		}
 	}
 	pods, err := s.base.handle.SharedInformerFactory().Core().V1().Pods().Lister().List(labels.Everything())
 	if err != nil {

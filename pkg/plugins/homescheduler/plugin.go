@@ -220,10 +220,11 @@ func (*HomeScheduler) Filter(_ context.Context, cycle fwk.CycleState, _ *corev1.
 }
 
 // PostFilter keeps preemption away from pods that this plugin rejected as a whole: no pod that
-// makes way could help them.
-func (*HomeScheduler) PostFilter(
-	_ context.Context, _ fwk.CycleState, _ *corev1.Pod, statuses fwk.NodeToStatusReader,
+// makes way could help them. It comes before other plugins that preempt, and notes for whom they do.
+func (p *HomeScheduler) PostFilter(
+	_ context.Context, _ fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
 ) (*fwk.PostFilterResult, *fwk.Status) {
+	p.shared.Failing.Store(pod)
 	// The name of no node stands for all nodes that Filter was not asked about.
 	if statuses.Get("").Plugin() == Name {
 		return framework.NewPostFilterResultWithNominatedNode(""), fwk.NewStatus(fwk.UnschedulableAndUnresolvable)

@@ -5,6 +5,7 @@ package homescheduler
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,8 @@ type Shared struct {
 	Membership func() view.Membership
 	// View tells the cluster of a node. It is used inside scheduling cycles only.
 	View *view.View
+	// Failing is the pod that found no node last. Whatever makes way in its cycle makes way for it.
+	Failing atomic.Pointer[corev1.Pod]
 	// Late knows which pods the process before may still bind.
 	Late *takeover.LateSeats
 
