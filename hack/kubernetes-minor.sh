@@ -35,7 +35,7 @@ write() {
   go mod edit "${edits[@]}" "$folder/go.mod"
   # What is missing is found while the packages are loaded, and written into the copies.
   go list -mod=mod -modfile="$folder/go.mod" -tags="kubernetes_$(minor "$version" | tr . _)" -test -deps \
-    ./cmd/... ./pkg/... ./test/integration/... go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager >/dev/null
+    ./cmd/... ./pkg/... ./test/integration/... ./test/perf go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager >/dev/null
 }
 
 main() {

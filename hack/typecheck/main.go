@@ -56,7 +56,7 @@ func checkMinors() error {
 		with := packages.Config{
 			BuildFlags: []string{"-modfile=" + filepath.Join(folder, "go.mod"), "-tags=" + tag + strings.ReplaceAll(minor, ".", "_")},
 		}
-		failures = append(failures, check(with, "with Kubernetes "+minor, "./cmd/...", "./pkg/..."))
+		failures = append(failures, check(with, "with Kubernetes "+minor, "./cmd/...", "./pkg/...", "./test/perf"))
 		with.Tests = true
 		failures = append(failures, check(with, "with Kubernetes "+minor, "./test/integration/..."))
 	}

@@ -80,7 +80,7 @@ func Scenarios() []Scenario {
 		scenarios = append(scenarios, Scenario{
 			Name: fmt.Sprintf("resources-%d", nodes), Nodes: nodes, Sites: nodes / 50, Strangers: 5, units: true,
 			Title: fmt.Sprintf("pods that each need a unit of a resource of which ten sites have some, %d nodes", nodes),
-			peers: []peer{clusterResource, plainPods, extendedResource, capacityScheduling, consumableCapacity},
+			peers: slices.Concat([]peer{clusterResource, plainPods, extendedResource}, quotaPeers, []peer{consumableCapacity}),
 		})
 	}
 	return append(scenarios,

@@ -5,9 +5,7 @@ package decision
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -15,10 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/kubernetes/pkg/features"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 	"k8s.io/utils/ptr"
 
@@ -145,46 +141,4 @@ func pools(l *layout) *berthv1alpha1.ClusterResource {
 	}
 	units.Status.Capacity, units.Status.Allocatable = units.Spec.Capacity, units.Spec.Capacity
 	return units
-}
-
-// capacityConfiguration is the stock configuration with CapacityScheduling.
-const capacityConfiguration = stockConfiguration + `  plugins:
-    multiPoint:
-      enabled:
-      - name: CapacityScheduling
-`
-
-// quotas is how many namespaces have an ElasticQuota.
-const quotas = 100
-
-// capacityScheduling limits the sum of the units that the pods of a namespace use. It knows no
-// sites: a quota is for the whole cluster.
-var capacityScheduling = peer{
-	name: "capacity-scheduling", title: "CapacityScheduling of scheduler-plugins, a quota for each of 100 namespaces (knows no sites)",
-	start: func(ctx context.Context, a *arena) (*contestant, error) {
-		config, err := serveQuotas(ctx)
-		if err != nil {
-			return nil, err
-		}
-		r, err := ownRig(ctx, a.layout, capacityConfiguration, &setup{kubeConfig: config})
-		if err != nil {
-			return nil, err
-		}
-		pod := func(number int) *corev1.Pod { return workloadPod(number).Obj() }
-		return &contestant{rig: r, pod: pod}, awaitQuotas(ctx, r)
-	},
-}
-
-// awaitQuotas waits until the plugin knows the quota of the workload's namespace, and so rejects a
-// pod that wants more.
-func awaitQuotas(ctx context.Context, r *rig) error {
-	greedy := request("greedy").Req(map[corev1.ResourceName]string{corev1.ResourceCPU: "30"}).Obj()
-	return wait.PollUntilContextTimeout(ctx, time.Millisecond, startTimeout, true, func(ctx context.Context) (bool, error) {
-		_, _, err := r.decide(ctx, greedy)
-		var unfit *framework.FitError
-		if errors.As(err, &unfit) {
-			return true, nil
-		}
-		return false, err
-	})
 }

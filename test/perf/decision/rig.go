@@ -25,6 +25,7 @@ import (
 	"berth.dev/berth/apis/config/scheme"
 	"berth.dev/berth/pkg/fence"
 	berthfake "berth.dev/berth/pkg/generated/clientset/versioned/fake"
+	"berth.dev/berth/pkg/minor"
 	"berth.dev/berth/pkg/plugins"
 )
 
@@ -54,7 +55,7 @@ func newScheduler(ctx context.Context, l *layout, s *setup) (*scheduler.Schedule
 	leader.KeepOpen()
 	state := plugins.NewState(leader, berthfake.NewSimpleClientset(s.berth...))
 	kube := kubefake.NewClientset(s.kube...)
-	factory := scheduler.NewInformerFactory(kube, 0)
+	factory := minor.NewInformerFactory(kube)
 	recorders := profile.NewRecorderFactory(events.NewBroadcaster(&events.EventSinkImpl{Interface: kube.EventsV1()}))
 	made, err := scheduler.New(ctx, kube, factory, nil, recorders,
 		scheduler.WithProfiles(s.profiles...), scheduler.WithFrameworkOutOfTreeRegistry(state.Registry()),
@@ -137,7 +138,7 @@ func profileOf(configuration string) (*schedulerconfig.KubeSchedulerProfile, err
 // decide makes one decision and changes nothing.
 func (r *rig) decide(ctx context.Context, pod *corev1.Pod) (fwk.CycleState, string, error) {
 	state := framework.NewCycleState()
-	result, err := r.SchedulePod(ctx, r.profile, state, pod)
+	result, err := minor.Schedule(ctx, r.Scheduler, r.profile, state, pod)
 	return state, result.SuggestedHost, err
 }
 
