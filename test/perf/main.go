@@ -58,7 +58,7 @@ type options struct {
 	only                    *regexp.Regexp
 	allocations, statements bool
 	update                  bool
-	from                    string
+	from, json              string
 	// part, peers and rounds limit what is measured of separate processes.
 	part, peers *regexp.Regexp
 	rounds      int
@@ -72,6 +72,7 @@ func parse(args []string) (*options, error) {
 	smoke := flags.Bool("smoke", false, "measure for about two minutes, only enough to see what is far off, and leave the documentation alone")
 	only := flags.String("only", "", "measure only what matches this regular expression, and write no files; "+
 		"\"points\" stands for the benchmarks of single extension points, \"scheduler_perf\" for the throughput, "+
+		"\"newest\" for decisions with the newest Kubernetes, "+
 		"\"profiles\" for those that are kept of some decisions, and "+
 		"\"processes\" for separate processes beside a real API server")
 	countsAllocations := flags.Bool("allocations", false, "only compare the allocations of decisions with "+allocations.file)
@@ -85,6 +86,7 @@ func parse(args []string) (*options, error) {
 	peers := flags.String("peers", "", "of a drain measure only the peers whose names match; the first is what others are compared with")
 	rounds := flags.Int("rounds", 0, "how often the peers of a drain have their turn, if it is not 0")
 	from := flags.String("from", "", "measure nothing, and write the documentation from this file of results")
+	keepIn := flags.String("json", "", "write what was measured to this file too")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -93,7 +95,7 @@ func parse(args []string) (*options, error) {
 		return nil, fmt.Errorf("flag -only: %w", err)
 	}
 	o := &options{
-		smoke: *smoke, only: names, allocations: *countsAllocations, statements: *countsStatements, update: *update, from: *from, rounds: *rounds,
+		smoke: *smoke, only: names, allocations: *countsAllocations, statements: *countsStatements, update: *update, from: *from, json: *keepIn, rounds: *rounds,
 		scale: *scale, factor: *factor,
 	}
 	if o.part, err = regexp.Compile(*part); err != nil {
@@ -152,6 +154,8 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 // keep writes the results to their files.
 func keep(o *options, results *report.Results) error {
 	switch {
+	case o.json != "":
+		return report.WriteJSON(o.json, results)
 	case o.only.String() != "" || len(results.Decisions) == 0:
 		return nil
 	case o.smoke:
@@ -180,6 +184,13 @@ func measure(
 	return inTurn(ctx, o, []part{
 		{"", func() (err error) {
 			results.Decisions, err = decision.Run(ctx, out, matching(o.only), configurations, lengths)
+			return err
+		}},
+		{"newest", func() (err error) {
+			if o.smoke {
+				return nil
+			}
+			results.Newest, err = withNewest(ctx, out)
 			return err
 		}},
 		{"profiles", func() error {

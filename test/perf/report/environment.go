@@ -6,11 +6,14 @@ package report
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"time"
+
+	"berth.dev/berth/pkg/minor"
 )
 
 // Environment tells where and of what results were measured.
@@ -21,6 +24,8 @@ type Environment struct {
 	Processor  string `json:"processor"`
 	Processors int    `json:"processors"`
 	Kernel     string `json:"kernel"`
+	// Kubernetes is the minor that all but Results.Newest was measured with, such as 1.35.
+	Kubernetes string `json:"kubernetes,omitempty"`
 	// Smoke says that the run was too short for its numbers to be quoted.
 	Smoke bool `json:"smoke"`
 }
@@ -30,7 +35,7 @@ func ThisEnvironment(ctx context.Context, smoke bool) Environment {
 	return Environment{
 		Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(ctx), Go: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
 		Processor: field("/proc/cpuinfo", "model name"), Processors: runtime.NumCPU(),
-		Kernel: firstLine("/proc/sys/kernel/osrelease"), Smoke: smoke,
+		Kernel: firstLine("/proc/sys/kernel/osrelease"), Kubernetes: fmt.Sprintf("1.%d", minor.Minor), Smoke: smoke,
 	}
 }
 

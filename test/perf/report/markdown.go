@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed" // for what is measured by hand
 	"fmt"
 	"io"
@@ -34,11 +35,14 @@ const explanation = `
 * **Writes**: a pod of a policy or of a ClusterResource that waits when a scheduler starts gets one more, before it is tried, that rules out
   a late Binding of the scheduler before ([why](../adr/0010-what-a-predecessor-has-sent-is-made-impossible.md)). All pods of a backlog wait then.
   Those that come while the scheduler runs get none.
+* **A restart in a large cluster**: the pods of a policy wait until all pods have been listed once more, behind what the informers have, which
+  shows what the process before has bound last ([why](../adr/0010-what-a-predecessor-has-sent-is-made-impossible.md)). Plain pods do not wait for that.
 * **Memory**: the shipped profile lets the heap grow to three times what is in use (GOGC=200) and spends a sixth less processor time for that;
   the rows with the plugins only added have the garbage collector of the default scheduler.
 * **scheduler_perf**: API server, etcd and scheduler share two processors, and the default scheduler takes about a sixth of their
   time. One run of a row differs from the next by more than a fifth: the shipped profile bound 0.99, 1.02 and 1.33 x as many plain pods
   a second as the default scheduler in three other runs of one day.
+* **Controllers in step**: the process and the API server work all of that time on the two processors, about a second of it to fill the cache of pods.
 * **Filter**: what a plugin has found out in PreFilter was looked up in the state of the cycle, for each node, which took four fifths of
   the time. It is kept at hand now; what is left is a look-up of the node's cluster by its name.
 
@@ -63,6 +67,8 @@ them, and the requests that a bound pod costs.
     counts, in which garbage is seldom collected. So it is shorter there than for plain pods in other tables.
   * Nodes have what a kubelet and its cloud tell, five images among it, but for managed fields. The literal extender is sent that, so its
     time depends on it: with nodes that had three labels, a capacity and nothing else it took 38 to 45 x as long as Berth for a tenth of 5000 nodes.
+* **The newest Kubernetes** (the tables whose names begin with kubernetes-): the same decisions in a program that is compiled with the newest minor
+  that Berth is built for, all peers with it.
 * **Shares**: ten sites, two pods for every three in the next one. A *violation* is a pod above the share of its site.
 * **Fairness**: one binary, one compiler, one garbage collector, the same parallelism. The pods of the peers belong to no ReplicaSet,
   so the default scheduler does not spread them by itself, which would cost it more; Berth's pods do belong to one. PodTopologySpread
@@ -127,7 +133,8 @@ func WriteMarkdown(out io.Writer, results *Results) error {
 	var b strings.Builder
 	b.WriteString(introduction)
 	e := results.Environment
-	fmt.Fprintf(&b, "%s, commit %s, %s, %d processors (%s), Linux %s.\n", e.Date, e.Commit, e.Go, e.Processors, e.Processor, e.Kernel)
+	fmt.Fprintf(&b, "%s, commit %s, Kubernetes %s, %s, %d processors (%s), Linux %s.\n",
+		e.Date, e.Commit, cmp.Or(e.Kubernetes, unknown), e.Go, e.Processors, e.Processor, e.Kernel)
 	if e.Smoke {
 		b.WriteString("\n**A short run: only good for seeing what is far off.**\n")
 	}

@@ -18,8 +18,32 @@ type Results struct {
 	Points      []Point      `json:"points,omitempty"`
 	Throughputs []Throughput `json:"throughputs,omitempty"`
 	Processes   *Processes   `json:"processes,omitempty"`
+	// Newest is what was measured with the newest Kubernetes, nil if nothing was.
+	Newest *Newest `json:"newest,omitempty"`
 	// Scale is what another run has measured, nil if there was none. It has a file of its own.
 	Scale *Scale `json:"-"`
+}
+
+// Newest are decisions that were measured with another minor of Kubernetes than all else.
+type Newest struct {
+	// Kubernetes is the minor, such as 1.37.
+	Kubernetes string       `json:"kubernetes"`
+	Decisions  []Comparison `json:"decisions"`
+}
+
+// tables tells which minor each decision was measured with.
+func (n *Newest) tables() []table {
+	if n == nil {
+		return nil
+	}
+	tables := make([]table, 0, len(n.Decisions))
+	for i := range n.Decisions {
+		c := n.Decisions[i]
+		c.Name = "kubernetes-" + n.Kubernetes + "-" + c.Name
+		c.Title += ", with Kubernetes " + n.Kubernetes
+		tables = append(tables, c.table())
+	}
+	return tables
 }
 
 // Point is the benchmark of one extension point, hint or event path.

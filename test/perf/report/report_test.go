@@ -41,7 +41,8 @@ func TestRatiosAreThoseOfSingleRounds(t *testing.T) {
 
 func TestPageNamesTheMachineAndTheRatios(t *testing.T) {
 	results := &report.Results{
-		Environment: report.Environment{Date: "2026-01-02", Commit: "abc", Go: "go1", Processor: "cpu", Processors: 2, Kernel: "6"},
+		Environment: report.Environment{Date: "2026-01-02", Commit: "abc", Go: "go1", Processor: "cpu", Processors: 2, Kernel: "6", Kubernetes: "1.2"},
+		Newest:      &report.Newest{Kubernetes: "1.3", Decisions: []report.Comparison{{Name: "small", Title: "few nodes", Peers: []report.Peer{{Title: "C", Nanoseconds: []float64{1}}}}}},
 		Decisions: []report.Comparison{{Name: "small", Title: "few nodes", Peers: []report.Peer{
 			{Name: "a", Title: "A", Nanoseconds: []float64{1e6}, Limited: true, Placed: 10, Violations: 1},
 			{Name: "b", Title: "B", Nanoseconds: []float64{3e6}},
@@ -52,7 +53,8 @@ func TestPageNamesTheMachineAndTheRatios(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"2026-01-02, commit abc, go1, 2 processors (cpu), Linux 6.", "## small", "Few nodes.", "| A | 1.00 x |", "| B | 3.00 x |", "1 of 10",
+		"2026-01-02, commit abc, Kubernetes 1.2, go1, 2 processors (cpu), Linux 6.", "## small",
+		"## kubernetes-1.3-small", "Few nodes, with Kubernetes 1.3.", "| C | 1.00 x |", "Few nodes.", "| A | 1.00 x |", "| B | 3.00 x |", "1 of 10",
 	} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not contain %q:\n%s", want, page.String())

@@ -27,6 +27,7 @@ func (r *Results) tables() []table {
 	for i := range r.Decisions {
 		tables = append(tables, r.Decisions[i].table())
 	}
+	tables = append(tables, r.Newest.tables()...)
 	tables = append(tables, r.Processes.tables()...)
 	tables = append(tables, r.Scale.tables()...)
 	if len(r.Throughputs) > 0 {
