@@ -7,6 +7,7 @@ package minor
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
+	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
@@ -69,6 +71,14 @@ func schedule(
 	info, err := framework.NewPodInfo(pod)
 	if err != nil {
 		return scheduler.ScheduleResult{}, err
+	}
+	// SchedulePod takes the snapshot as it is here: that is brought up to date before.
+	snapshot, ok := profile.SnapshotSharedLister().(*schedulercache.Snapshot)
+	if !ok {
+		return scheduler.ScheduleResult{}, fmt.Errorf("the snapshot is a %T", profile.SnapshotSharedLister())
+	}
+	if err := s.Cache.UpdateSnapshot(klog.FromContext(ctx), snapshot); err != nil {
+		return scheduler.ScheduleResult{}, fmt.Errorf("taking a snapshot: %w", err)
 	}
 	return s.SchedulePod(ctx, profile, state, &framework.QueuedPodInfo{PodInfo: info})
 }
