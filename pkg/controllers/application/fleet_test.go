@@ -209,10 +209,12 @@ type tenant struct {
 	// worse since when another cluster would be better.
 	calm, resumed, returning, limited, worse time.Time
 	// load is how many replicas an autoscaler wants; 0 if there is none. It waits for five minutes
-	// before it wants fewer if it is patient, and lower is since when it would.
+	// before it wants fewer if it is patient, and lower is since when it would. Lowered is how often it
+	// has done so at once.
 	load    int
 	patient bool
 	lower   time.Time
+	lowered int
 	scaling bool
 	// settled reports whether it was in a cluster that suits when it was looked at last.
 	settled bool

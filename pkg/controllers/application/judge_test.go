@@ -347,6 +347,10 @@ func (y *year) judgeStaying(a *tenant) {
 	if a.worse.IsZero() {
 		a.worse = now
 	}
+	// A move may begin and end between two looks.
+	if last := app.Status.Decisions; len(last) > 0 && last[0].Time.After(a.worse) {
+		a.worse = last[0].Time.Time
+	}
 	if now.Sub(a.worse) > app.Spec.RescheduleAfter.Duration+time.Second {
 		y.failf(a, "it stays in %s with %v for %v, and %s has %v", in, y.value(in, in), now.Sub(a.worse), better, y.value(better, in))
 		a.worse = now.Add(day)

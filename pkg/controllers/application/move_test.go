@@ -214,7 +214,7 @@ func TestAMoveFromAClusterThatIsDrainedGoesOnToTheNextBest(t *testing.T) {
 		wantLive             int32
 	}{
 		"no pod is there yet": {wantFrom: "berlin", wantPolicy: "rome>=2 berlin", wantLive: 4},
-		"a pod is there":      {there: 1, wantFrom: "madrid", wantPolicy: "rome>=2 madrid,berlin", wantLive: 2},
+		"a pod is there":      {there: 1, wantFrom: "madrid", wantPolicy: "rome>=2 madrid berlin", wantLive: 2},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

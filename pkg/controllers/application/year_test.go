@@ -276,7 +276,7 @@ func (y *year) deleteAndMake(a *tenant) {
 func (y *year) autoscale(a *tenant) {
 	a.load = 0
 	if !strings.Contains(string(a.stored().Spec.Manifests[0].Raw), `"replicas"`) {
-		a.load, a.patient = 1+y.random.IntN(maxReplicas), y.random.IntN(2) == 0
+		a.load, a.patient, a.lowered = 1+y.random.IntN(maxReplicas), y.random.IntN(2) == 0, 0
 		y.scale(a)
 	}
 }
@@ -312,6 +312,10 @@ func (y *year) rescale(a *tenant, d *appsv1.Deployment) {
 	}
 	if live == a.load || live > a.load && a.patient && now.Sub(a.lower) < 5*time.Minute {
 		return
+	}
+	// Its owner reads what the Application says of that, and lets it wait, after an hour and more.
+	if a.lowered++; a.lowered == 300 {
+		a.patient, a.returning = true, time.Time{}
 	}
 	y.counts.Scaled++
 	a.lower = time.Time{} // It waits again before it lowers what somebody has raised meanwhile.

@@ -22,19 +22,26 @@ func (w *Situation) guards(part, wanted, elsewhere int64) bool {
 // guarded returns the shares of clusters whose replicas keep the low seats: as many as they had
 // when the part began. One that is lost comes back where it was.
 func (w *Situation) guarded(part int64, others []string) []berthv1alpha1.StaticClusterWeight {
-	goesOn := w.arriving() && w.Policy[0].Min != nil && int64(*w.Policy[0].Min) == part
 	shares := make([]berthv1alpha1.StaticClusterWeight, 0, len(others))
 	for _, name := range others {
-		kept := int32(min(w.Pods[name].Bound, math.MaxInt32))
-		before := slices.IndexFunc(w.Policy, func(s berthv1alpha1.StaticClusterWeight) bool {
-			return goesOn && s.Replicas != nil && len(s.ClusterNames) == 1 && s.ClusterNames[0] == name
-		})
-		if before >= 0 {
-			kept = *w.Policy[before].Replicas
-		}
-		shares = append(shares, berthv1alpha1.StaticClusterWeight{ClusterNames: []string{name}, Replicas: &kept})
+		had := w.had(part, name, func(s *berthv1alpha1.StaticClusterWeight) *int32 { return s.Replicas })
+		shares = append(shares, berthv1alpha1.StaticClusterWeight{ClusterNames: []string{name}, Replicas: &had})
 	}
 	return shares
+}
+
+// had returns how many replicas a cluster had when shares of this kind were first given to it in the
+// part that goes on, as they tell, or has now.
+func (w *Situation) had(part int64, cluster string, told func(*berthv1alpha1.StaticClusterWeight) *int32) int32 {
+	if w.arriving() && w.Policy[0].Min != nil && int64(*w.Policy[0].Min) == part {
+		for i := range w.Policy[1:] {
+			s := &w.Policy[1+i]
+			if number := told(s); number != nil && slices.Equal(s.ClusterNames, []string{cluster}) {
+				return *number
+			}
+		}
+	}
+	return int32(min(w.Pods[cluster].Bound, math.MaxInt32))
 }
 
 // turns reports whether the new replicas serve, and the old ones are to lose the low seats to them.

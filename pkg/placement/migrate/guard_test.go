@@ -108,7 +108,7 @@ func TestNextWithMinReadySeconds(t *testing.T) {
 				Manifest: four, Surge: 1, Live: five, Policy: shares("rome=2 berlin"), Observed: true,
 				Pods: counted(bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
 			},
-			"madrid=1 rome,berlin", migrate.Step{Replicas: 5, Moving: true, Held: true},
+			"madrid=1 rome<=2 berlin<=3", migrate.Step{Replicas: 5, Moving: true, Held: true},
 		},
 	}
 	for name, tc := range tests {

@@ -23,6 +23,11 @@ func shares(text string) []berthv1alpha1.StaticClusterWeight {
 			list = append(list, berthv1alpha1.StaticClusterWeight{ClusterNames: []string{name}, Replicas: new(int32(n))})
 			continue
 		}
+		if name, number, limited := strings.Cut(entry, "<="); limited {
+			n, _ := strconv.Atoi(number)
+			list = append(list, berthv1alpha1.StaticClusterWeight{ClusterNames: []string{name}, Weight: int64(n), Max: new(int32(n))})
+			continue
+		}
 		names, least, bounded := strings.Cut(entry, "=")
 		exactly := !strings.HasSuffix(names, ">")
 		share := berthv1alpha1.StaticClusterWeight{ClusterNames: strings.Split(strings.TrimSuffix(names, ">"), ","), Weight: 1}

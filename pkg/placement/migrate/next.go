@@ -188,7 +188,24 @@ func (w *Situation) both(part, wanted, elsewhere int64, others []string) []berth
 	if part < wanted {
 		target.Max = &least
 	}
+	if shares, whole := w.limited(part, wanted, others); whole {
+		return append([]berthv1alpha1.StaticClusterWeight{target}, shares...)
+	}
 	return []berthv1alpha1.StaticClusterWeight{target, {ClusterNames: others, Weight: 1}}
+}
+
+// limited returns shares of several clusters that leave no new replica a place there: one that finds
+// none in the target would go to a cluster that has less than its share, and count as an old one.
+// The workload would shrink by it, and begin again. Whole is false if these replicas are too few, or
+// all in one cluster, whose share is what is there.
+func (w *Situation) limited(part, wanted int64, others []string) (shares []berthv1alpha1.StaticClusterWeight, whole bool) {
+	total := int64(0)
+	for _, name := range others {
+		had := w.had(part, name, func(s *berthv1alpha1.StaticClusterWeight) *int32 { return s.Max })
+		total += int64(had)
+		shares = append(shares, berthv1alpha1.StaticClusterWeight{ClusterNames: []string{name}, Weight: int64(had), Max: &had})
+	}
+	return shares, len(others) > 1 && total > 0 && total >= wanted-part
 }
 
 // stopFirst returns the step of a workload whose old replicas must have gone before new ones start:

@@ -142,7 +142,7 @@ func TestNext(t *testing.T) {
 				StartFirst: true, Manifest: two, Live: four, Policy: shares("rome>=2 berlin"), Observed: true,
 				Pods: counted(bound("rome", 0, 1, 0), bound("berlin", 2, 2, 2)),
 			},
-			"madrid>=2 rome,berlin", migrate.Step{Replicas: 4, Moving: true, Held: true},
+			"madrid>=2 rome<=1 berlin<=2", migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"the move remembers what the autoscaler wanted": {
 			migrate.Situation{

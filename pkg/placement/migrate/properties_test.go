@@ -126,14 +126,19 @@ func (d *deployment) order(pod migrate.BoundPod) int {
 }
 
 // grow starts missing pods where the policy has seats: in clusters that keep so many, then in its
-// first cluster up to the least number there, then in the last one that may have more.
+// first cluster up to the least number there, then in the last one that may have more. Where there
+// is no seat they wait.
 func (d *deployment) grow() {
 	for int64(len(d.pods)) < d.replicas {
-		d.pods = append(d.pods, migrate.BoundPod{Cluster: d.next(), DeletionCost: -int64(len(d.pods))})
+		in := d.next()
+		if in == "" {
+			return
+		}
+		d.pods = append(d.pods, migrate.BoundPod{Cluster: in, DeletionCost: -int64(len(d.pods))})
 	}
 }
 
-// next returns the cluster where the policy has the next seat.
+// next returns the cluster where the policy has the next seat, empty if there is none.
 func (d *deployment) next() string {
 	there := counted(d.pods)
 	first, last := &d.Policy[0], &d.Policy[len(d.Policy)-1]
@@ -145,7 +150,15 @@ func (d *deployment) next() string {
 	if last.Replicas != nil || first.Min == nil || there[first.ClusterNames[0]].Bound < int64(*first.Min) {
 		return first.ClusterNames[0]
 	}
-	return last.ClusterNames[0]
+	for _, entry := range slices.Backward(d.Policy[1:]) {
+		if name := entry.ClusterNames[0]; entry.Max == nil || there[name].Bound < int64(*entry.Max) {
+			return name
+		}
+	}
+	if first.Max == nil {
+		return first.ClusterNames[0]
+	}
+	return ""
 }
 
 // restamp gives the pods their seats. Those of clusters that keep so many have the first, those of

@@ -74,21 +74,33 @@ func TestNextInParts(t *testing.T) {
 		},
 		"a move to another cluster begins with a part of its own": {
 			surge: 1, live: five, policy: "rome=2 berlin", pods: counted(bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
-			wantPolicy: "madrid=1 rome,berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
+			wantPolicy: "madrid=1 rome<=2 berlin<=3", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
 		},
 		"surplus of a move that was given up goes first": {
-			surge: 1, live: five, policy: "madrid=1 rome,berlin", pods: counted(bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
-			wantPolicy: "madrid=1 rome,berlin", wantStep: migrate.Step{Replicas: 4, Scale: true, Moving: true, Held: true},
+			surge: 1, live: five, policy: "madrid=1 rome<=2 berlin<=3", pods: counted(bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
+			wantPolicy: "madrid=1 rome<=2 berlin<=3", wantStep: migrate.Step{Replicas: 4, Scale: true, Moving: true, Held: true},
 		},
 		"such surplus stays as long as others would go": {
-			surge: 1, live: six, policy: "madrid=2 rome,berlin",
+			surge: 1, live: six, policy: "madrid=2 rome<=2 berlin<=3",
 			pods:       counted(bound("madrid", 5, 1, 1), bound("rome", 0, 2, 2), bound("berlin", 2, 3, 3)),
-			wantPolicy: "madrid=2 rome,berlin", wantStep: migrate.Step{Replicas: 6, Moving: true, Held: true},
+			wantPolicy: "madrid=2 rome<=2 berlin<=3", wantStep: migrate.Step{Replicas: 6, Moving: true, Held: true},
 		},
 		"such surplus stays while a pod that has just become ready would stay instead": {
 			surge: 1, live: five, policy: "madrid=2 berlin",
 			pods:       counted([]migrate.BoundPod{{Cluster: "madrid", Warming: true}}, bound("berlin", 1, 4, 4)),
 			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
+		},
+		"a pod that finds no place in the target has none where others are few": {
+			surge: 1, live: five, policy: "madrid=1 rome<=3 berlin<=1", pods: counted(bound("rome", 0, 3, 3), bound("berlin", 3, 1, 1)),
+			wantPolicy: "madrid=1 rome<=3 berlin<=1", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
+		},
+		"what others have lost meanwhile they may have again": {
+			surge: 1, live: five, policy: "madrid=1 rome<=3 berlin<=1", pods: counted(bound("rome", 0, 2, 2), bound("berlin", 3, 1, 1)),
+			wantPolicy: "madrid=1 rome<=3 berlin<=1", wantStep: migrate.Step{Replicas: 4, Scale: true, Moving: true, Held: true},
+		},
+		"others that have too few for what is wanted have no bounds": {
+			surge: 1, live: four, policy: "berlin", pods: counted(bound("rome", 0, 1, 1), bound("berlin", 1, 1, 1)),
+			wantPolicy: "madrid=1 berlin,rome", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
 		"nothing runs in the cluster of a move that was given up": {
 			surge: 2, live: six, policy: "rome=2 berlin", pods: counted(bound("berlin", 2, 4, 4)),

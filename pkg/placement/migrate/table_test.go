@@ -122,6 +122,8 @@ func (m *machine) answer() string {
 	for _, s := range step.Policy {
 		text := strings.Join(s.ClusterNames, ",")
 		switch {
+		case s.Max != nil && s.Min == nil:
+			text += fmt.Sprintf("<=%d", *s.Max)
 		case s.Max != nil:
 			text += fmt.Sprintf("=%d", *s.Max)
 		case s.Min != nil:
@@ -141,8 +143,8 @@ func (m *machine) answer() string {
 var answers = map[string]map[string][5]string{
 	"StartFirst": {
 		"a change of mind": {
-			"Prepare, rome>=2 berlin, 2", "Prepare, rome>=2 madrid,berlin, 4", "Prepare, rome>=2 madrid,berlin, 4",
-			"Prepare, rome>=2 madrid,berlin, 4", "Prepare, rome>=2 madrid, 2",
+			"Prepare, rome>=2 berlin, 2", "Prepare, rome>=2 madrid<=1 berlin<=2, 4", "Prepare, rome>=2 madrid<=2 berlin<=2, 4",
+			"Prepare, rome>=2 madrid<=2 berlin<=2, 4", "Prepare, rome>=2 madrid, 2",
 		},
 		"fewer are wanted": {
 			"Prepare, madrid>=1 berlin, 2", "Start, madrid>=1 berlin, 4", "Available, madrid>=1 berlin, 4",
@@ -207,8 +209,8 @@ var answers = map[string]map[string][5]string{
 	},
 	"in steps": {
 		"a change of mind": {
-			"Prepare, rome=1 berlin, 2", "Prepare, rome=1 berlin, 3", "Prepare, rome=1 madrid,berlin, 3",
-			"Prepare, rome=1 madrid,berlin, 3", "Prepare, rome=1 madrid, 2",
+			"Prepare, rome=1 berlin, 2", "Prepare, rome=1 berlin, 3", "Prepare, rome=1 madrid<=1 berlin<=2, 3",
+			"Prepare, rome=1 madrid<=1 berlin<=2, 3", "Prepare, rome=1 madrid, 2",
 		},
 		"fewer are wanted": {
 			"Prepare, madrid>=1 berlin, 2", "Start, madrid>=1 berlin, 3", "Available, madrid>=1 berlin, 3",
@@ -273,8 +275,8 @@ var answers = map[string]map[string][5]string{
 	},
 	"scaled by others": {
 		"a change of mind": {
-			"Prepare, rome>=2 berlin, 2", "Prepare, rome>=2 madrid,berlin, 4", "Prepare, rome>=2 madrid,berlin, 4",
-			"Prepare, rome>=2 madrid,berlin, 4", "Prepare, rome>=2 madrid, 2",
+			"Prepare, rome>=2 berlin, 2", "Prepare, rome>=2 madrid<=1 berlin<=2, 4", "Prepare, rome>=2 madrid<=2 berlin<=2, 4",
+			"Prepare, rome>=2 madrid<=2 berlin<=2, 4", "Prepare, rome>=2 madrid, 2",
 		},
 		"fewer are wanted": {
 			"Prepare, madrid>=2 berlin, 2", "Start, madrid>=2 berlin, 4", "Available, madrid>=2 berlin, 4",
