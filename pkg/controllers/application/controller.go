@@ -226,9 +226,11 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	return errors.Join(p.report(objects, seen, failure), r.writeStatus(ctx, p))
 }
 
-// review decides about the move that is under way, and about the cluster.
+// review decides about the move that is under way, and about the cluster. What is suspended may have
+// come to rest all the same.
 func (r *Reconciler) review(ctx context.Context, p *pass, objects []*object, seen *observed) error {
 	if p.app.Spec.Suspend {
+		p.forgetReplicas(objects, seen)
 		return nil
 	}
 	if err := r.reviewMove(ctx, p, objects, seen); err != nil {

@@ -344,16 +344,21 @@ func (y *year) judgeStaying(a *tenant) {
 		a.worse = time.Time{}
 		return
 	}
-	if a.worse.IsZero() {
-		a.worse = now
-	}
-	// A move may begin and end between two looks.
-	if last := app.Status.Decisions; len(last) > 0 && last[0].Time.After(a.worse) {
-		a.worse = last[0].Time.Time
-	}
+	a.noteWorse(now)
 	if now.Sub(a.worse) > app.Spec.RescheduleAfter.Duration+time.Second {
 		y.failf(a, "it stays in %s with %v for %v, and %s has %v", in, y.value(in, in), now.Sub(a.worse), better, y.value(better, in))
 		a.worse = now.Add(day)
+	}
+}
+
+// noteWorse notes since when another cluster has been better. A move may begin and end between two
+// looks.
+func (a *tenant) noteWorse(now time.Time) {
+	if a.worse.IsZero() {
+		a.worse = now
+	}
+	if last := a.stored().Status.Decisions; len(last) > 0 && last[0].Time.After(a.worse) {
+		a.worse = last[0].Time.Time
 	}
 }
 

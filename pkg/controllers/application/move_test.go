@@ -458,3 +458,17 @@ func TestPodsThatASchedulerBindsLateAreNotEvicted(t *testing.T) {
 	w.must(w.client.Delete(t.Context(), late))
 	stays("another one runs in its place", "madrid", berthv1alpha1.RebalanceEvict)
 }
+
+// TestWhatComesToRestWhileSuspendedIsOthersToScale suspends an Application on its way back from a
+// move, as it is when its pods come back to where they were.
+func TestWhatComesToRestWhileSuspendedIsOthersToScale(t *testing.T) {
+	w := settled(t, nil)
+	w.edit(func(spec *berthv1alpha1.ApplicationSpec) { spec.Suspend = true })
+	app := w.app()
+	app.Status.ReplicasBefore = []berthv1alpha1.MovedReplicas{{Policy: "web-deployment-front", Replicas: 2}}
+	w.must(w.client.Status().Update(t.Context(), app))
+	w.passes()
+	if before := w.app().Status.ReplicasBefore; len(before) > 0 {
+		t.Errorf("it remembers %v although it has come to rest", before)
+	}
+}
