@@ -283,7 +283,8 @@ func (y *year) judgeRunning(a *tenant) {
 
 // note notes whether something disturbs an Application.
 func (y *year) note(a *tenant, app *berthv1alpha1.Application, settled bool) {
-	if returns := y.returns(a, app); settled != a.settled || app.Status.Move != nil || returns {
+	returned := !a.returning.IsZero() // The way may have ended since the last look.
+	if returns := y.returns(a, app); settled != a.settled || app.Status.Move != nil || returns || returned {
 		a.disturbed()
 	}
 	// What hinders it may last until just before the next look.
