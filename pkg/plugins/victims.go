@@ -120,7 +120,7 @@ func (s *State) preemptorOf(victim *corev1.Pod) *corev1.Pod {
 	known := []*corev1.Pod{s.victims.nominated[victim.Spec.NodeName], s.homes.failing()}
 	s.victims.mu.Unlock()
 	for _, pod := range known {
-		if pod != nil && schedulinghelpers.PodPriority(pod) > priority && s.base.waits(pod) {
+		if pod != nil && schedulinghelpers.PodPriority(pod) > priority && s.base.mayRun(pod, victim.Spec.NodeName) {
 			return pod
 		}
 	}

@@ -185,6 +185,12 @@ func (b *base) waits(pod *corev1.Pod) bool {
 	return now != nil && now.UID == pod.UID && now.Spec.NodeName == "" && now.DeletionTimestamp == nil
 }
 
+// mayRun reports whether a pod that is to run on a node still waits, or runs there by now.
+func (b *base) mayRun(pod *corev1.Pod, node string) bool {
+	now := b.owners.Pod(pod.Namespace, pod.Name)
+	return b.waits(pod) || now != nil && now.UID == pod.UID && now.Spec.NodeName == node
+}
+
 // failureTimeout bounds how long the scheduler waits for the API server to take down why an attempt
 // has failed. It waits in the scheduling cycle: without an answer to that one request it would
 // place nobody else until the connection ends. The pod is tried again in any case, and if that

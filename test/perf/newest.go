@@ -19,8 +19,8 @@ import (
 // newestScenarios are the decisions that are measured with the newest Kubernetes as well.
 const newestScenarios = "^(bystanders-1000|crowded-5000)$"
 
-// withNewest measures some decisions with the newest minor of Kubernetes that Berth is built for, in
-// a program that is compiled with it.
+// withNewest measures some decisions with the newest minor of Kubernetes that Berth is built for,
+// in a program that is compiled with it.
 func withNewest(ctx context.Context, out io.Writer) (*report.Newest, error) {
 	version := fmt.Sprintf("1.%d", minor.Newest)
 	fmt.Fprintf(out, "newest: compiling with Kubernetes %s, which takes minutes the first time\n", version)

@@ -226,8 +226,8 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	return errors.Join(p.report(objects, seen, failure), r.writeStatus(ctx, p))
 }
 
-// review decides about the move that is under way, and about the cluster. What is suspended may have
-// come to rest all the same.
+// review decides about the move that is under way, and about the cluster. What is suspended may
+// have come to rest all the same.
 func (r *Reconciler) review(ctx context.Context, p *pass, objects []*object, seen *observed) error {
 	if p.app.Spec.Suspend {
 		p.forgetReplicas(objects, seen)

@@ -209,8 +209,8 @@ type tenant struct {
 	// worse since when another cluster would be better.
 	calm, resumed, returning, limited, worse time.Time
 	// load is how many replicas an autoscaler wants; 0 if there is none. It waits for five minutes
-	// before it wants fewer if it is patient, and lower is since when it would. Lowered is how often it
-	// has done so at once.
+	// before it wants fewer if it is patient, and lower is since when it would. Lowered is how often
+	// it has done so.
 	load    int
 	patient bool
 	lower   time.Time

@@ -30,8 +30,8 @@ func (w *Situation) guarded(part int64, others []string) []berthv1alpha1.StaticC
 	return shares
 }
 
-// had returns how many replicas a cluster had when shares of this kind were first given to it in the
-// part that goes on, as they tell, or has now.
+// had returns how many replicas a cluster had when shares of this kind were first given to it in
+// the part that goes on, as they tell, or has now.
 func (w *Situation) had(part int64, cluster string, told func(*berthv1alpha1.StaticClusterWeight) *int32) int32 {
 	if w.arriving() && w.Policy[0].Min != nil && int64(*w.Policy[0].Min) == part {
 		for i := range w.Policy[1:] {

@@ -194,10 +194,10 @@ func (w *Situation) both(part, wanted, elsewhere int64, others []string) []berth
 	return []berthv1alpha1.StaticClusterWeight{target, {ClusterNames: others, Weight: 1}}
 }
 
-// limited returns shares of several clusters that leave no new replica a place there: one that finds
-// none in the target would go to a cluster that has less than its share, and count as an old one.
-// The workload would shrink by it, and begin again. Whole is false if these replicas are too few, or
-// all in one cluster, whose share is what is there.
+// limited returns shares of several clusters that leave no new replica a place there: one that
+// finds none in the target would go to a cluster that has less than its share, and count as an old
+// one. The workload would shrink by it, and begin again. Whole is false if these replicas are too
+// few, or all in one cluster, whose share is what is there.
 func (w *Situation) limited(part, wanted int64, others []string) (shares []berthv1alpha1.StaticClusterWeight, whole bool) {
 	total := int64(0)
 	for _, name := range others {

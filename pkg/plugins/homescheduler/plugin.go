@@ -220,7 +220,8 @@ func (*HomeScheduler) Filter(_ context.Context, cycle fwk.CycleState, _ *corev1.
 }
 
 // PostFilter keeps preemption away from pods that this plugin rejected as a whole: no pod that
-// makes way could help them. It comes before other plugins that preempt, and notes for whom they do.
+// makes way could help them. It comes before other plugins that preempt, and notes for whom they
+// do.
 func (p *HomeScheduler) PostFilter(
 	_ context.Context, _ fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
 ) (*fwk.PostFilterResult, *fwk.Status) {
