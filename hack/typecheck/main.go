@@ -10,8 +10,9 @@
 //	go run ./hack/typecheck minors
 //	go run ./hack/typecheck platforms GOOS-GOARCH...
 //
-// The first checks the programs and the suites with each other minor of Kubernetes; unit tests are
-// left out, they are for the minor of go.mod. The second checks berthctl for other platforms.
+// The first checks the programs, the benchmarks of decisions and the suites with each other minor
+// of Kubernetes; unit tests are left out, they are for the minor of go.mod. The second checks
+// berthctl for other platforms.
 package main
 
 import (

@@ -112,14 +112,14 @@ func preemptedBy(pod *corev1.Pod) string {
 }
 
 // preemptorOf returns the pod for which another one makes way: the one that was last nominated to
-// its node, or whose attempt goes on, which is nominated when that ends, or that says in its status
-// that it is nominated; nil if there is none of higher priority.
+// its node, or whose attempt goes on, which is nominated when that ends, and which may run there by
+// now; or that says in its status that it is nominated; nil if there is none of higher priority.
 func (s *State) preemptorOf(victim *corev1.Pod) *corev1.Pod {
 	priority := schedulinghelpers.PodPriority(victim)
 	s.victims.mu.Lock()
-	known := []*corev1.Pod{s.victims.nominated[victim.Spec.NodeName], s.homes.failing()}
+	last := s.victims.nominated[victim.Spec.NodeName]
 	s.victims.mu.Unlock()
-	for _, pod := range known {
+	for _, pod := range []*corev1.Pod{last, s.homes.failing()} {
 		if pod != nil && schedulinghelpers.PodPriority(pod) > priority && s.base.mayRun(pod, victim.Spec.NodeName) {
 			return pod
 		}

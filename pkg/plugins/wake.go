@@ -180,15 +180,13 @@ func (s *State) changed(before, after *corev1.Pod) {
 }
 
 // waits reports whether a pod still is there and has no node.
-func (b *base) waits(pod *corev1.Pod) bool {
-	now := b.owners.Pod(pod.Namespace, pod.Name)
-	return now != nil && now.UID == pod.UID && now.Spec.NodeName == "" && now.DeletionTimestamp == nil
-}
+func (b *base) waits(pod *corev1.Pod) bool { return b.mayRun(pod, "") }
 
 // mayRun reports whether a pod that is to run on a node still waits, or runs there by now.
 func (b *base) mayRun(pod *corev1.Pod, node string) bool {
 	now := b.owners.Pod(pod.Namespace, pod.Name)
-	return b.waits(pod) || now != nil && now.UID == pod.UID && now.Spec.NodeName == node
+	return now != nil && now.UID == pod.UID &&
+		(now.Spec.NodeName == "" && now.DeletionTimestamp == nil || node != "" && now.Spec.NodeName == node)
 }
 
 // failureTimeout bounds how long the scheduler waits for the API server to take down why an attempt

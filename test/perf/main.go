@@ -86,7 +86,7 @@ func parse(args []string) (*options, error) {
 	peers := flags.String("peers", "", "of a drain measure only the peers whose names match; the first is what others are compared with")
 	rounds := flags.Int("rounds", 0, "how often the peers of a drain have their turn, if it is not 0")
 	from := flags.String("from", "", "measure nothing, and write the documentation from this file of results")
-	keepIn := flags.String("json", "", "write what was measured to this file too")
+	keepIn := flags.String("json", "", "write what was measured to this file, and to no other")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

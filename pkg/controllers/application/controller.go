@@ -226,14 +226,10 @@ func (r *Reconciler) run(ctx context.Context, p *pass) error {
 	return errors.Join(p.report(objects, seen, failure), r.writeStatus(ctx, p))
 }
 
-// review decides about the move that is under way, and about the cluster. What is suspended may
-// have come to rest all the same.
+// review decides about the move that is under way, and about the cluster, which stays while the
+// Application is suspended.
 func (r *Reconciler) review(ctx context.Context, p *pass, objects []*object, seen *observed) error {
-	if p.app.Spec.Suspend {
-		p.forgetReplicas(objects, seen)
-		return nil
-	}
-	if err := r.reviewMove(ctx, p, objects, seen); err != nil {
+	if err := r.reviewMove(ctx, p, objects, seen); err != nil || p.app.Spec.Suspend {
 		return err
 	}
 	return r.decide(ctx, p, objects, seen)

@@ -54,7 +54,8 @@ func TestPageNamesTheMachineAndTheRatios(t *testing.T) {
 	}
 	for _, want := range []string{
 		"2026-01-02, commit abc, Kubernetes 1.2, go1, 2 processors (cpu), Linux 6.", "## small",
-		"## kubernetes-1.3-small", "Few nodes, with Kubernetes 1.3.", "| C | 1.00 x |", "Few nodes.", "| A | 1.00 x |", "| B | 3.00 x |", "1 of 10",
+		"## kubernetes-1.3-small", "Few nodes, with Kubernetes 1.3.", "| C | 1.00 x |",
+		"Few nodes.", "| A | 1.00 x |", "| B | 3.00 x |", "1 of 10",
 	} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not contain %q:\n%s", want, page.String())
