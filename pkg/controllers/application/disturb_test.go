@@ -37,10 +37,10 @@ func (f *fleet) die(p *place, d time.Duration) int {
 	}
 	still(40*time.Second, func() {
 		f.online(p, metav1.ConditionFalse)
-		f.podsIn(p, func(a *tenant, pod *corev1.Pod) { a.setReady(pod, corev1.ConditionFalse) })
+		f.podsIn(p, func(a *tenant, pod *corev1.Pod) { a.setReady(pod, corev1.ConditionFalse); a.disturbed() })
 	})
 	still(340*time.Second, func() {
-		f.podsIn(p, func(a *tenant, pod *corev1.Pod) { a.deletePod(pod); a.fill() })
+		f.podsIn(p, func(a *tenant, pod *corev1.Pod) { a.deletePod(pod); a.fill(); a.disturbed() })
 	})
 	f.after(returns.Sub(f.clock.Now()), func() {
 		p.dead = false

@@ -101,6 +101,9 @@ func (y *year) judge(a *tenant, before, after *berthv1alpha1.Application) {
 	y.counts.Passes++
 	y.judgeDeadline(a)
 	y.noteLimited(a, after)
+	if before.Status.Move != nil && after.Status.Move == nil || len(before.Status.ReplicasBefore) > len(after.Status.ReplicasBefore) {
+		a.disturbed() // A way back, or on, may begin and end between two looks.
+	}
 	if a.load > 0 && after.Status.Move != nil {
 		y.scale(a)
 	}
@@ -284,7 +287,9 @@ func (y *year) judgeRunning(a *tenant) {
 // note notes whether something disturbs an Application.
 func (y *year) note(a *tenant, app *berthv1alpha1.Application, settled bool) {
 	returned := !a.returning.IsZero() // The way may have ended since the last look.
-	if returns := y.returns(a, app); settled != a.settled || app.Status.Move != nil || returns || returned {
+	// To leave a cluster that is dead takes no longer than to start pods, whatever the surge is.
+	moves := app.Status.Move != nil && !y.place(app.Status.Move.From).dead
+	if returns := y.returns(a, app); settled != a.settled || moves || returns || returned {
 		a.disturbed()
 	}
 	// What hinders it may last until just before the next look.

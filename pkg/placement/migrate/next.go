@@ -155,19 +155,21 @@ func (w *Situation) surge(wanted int64) int64 {
 }
 
 // part returns how many replicas the target is to have next: what it was given last, and at most
-// the surge more once all of these are available and as many old ones have gone, but never more
-// than the surge beyond what it has. If no old one is left it is to have all.
+// the surge more once so many old ones have gone, or do not serve, as it has new ones, but never
+// more than the surge beyond what it has. If no old one is left it is to have all. For example, of
+// 5 replicas in a cluster that died none serves: each takes its place in the target as soon as it
+// has been made room for, and none waits for another to become available.
 func (w *Situation) part(wanted, elsewhere int64) int64 {
 	surge := w.surge(wanted)
 	if surge == wanted || elsewhere == 0 {
 		return wanted
 	}
-	first := &w.Policy[0]
+	first, bound := &w.Policy[0], w.Pods[w.Target].Bound
 	if !w.arriving() || first.Min == nil {
-		return min(wanted, w.Pods[w.Target].Bound+surge)
+		return min(wanted, bound+surge)
 	}
-	part := min(wanted, int64(*first.Min), w.Pods[w.Target].Bound+surge)
-	if w.Observed && w.Pods[w.Target].Ready >= part && deref(w.Live, wanted) == wanted && elsewhere <= wanted-part {
+	part := min(wanted, int64(*first.Min), bound+surge)
+	if w.Observed && bound >= part && w.Pods.servingElsewhere(w.Target) <= wanted-part {
 		part = min(wanted, part+surge)
 	}
 	return part

@@ -64,6 +64,17 @@ func (p Pods) elsewhere(cluster string) int64 {
 	return total
 }
 
+// servingElsewhere returns how many pods in other clusters serve, or will if they stay ready.
+func (p Pods) servingElsewhere(cluster string) int64 {
+	total := int64(0)
+	for name, in := range p {
+		if name != cluster {
+			total += in.Ready + in.Warming
+		}
+	}
+	return total
+}
+
 // shrinksElsewhere reports whether a workload that shrinks loses the pods of other clusters first.
 // Deletion costs that the user has set are a decision of the user, who is not waited for.
 func (p Pods) shrinksElsewhere(cluster string) bool {

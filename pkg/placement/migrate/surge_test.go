@@ -68,6 +68,27 @@ func TestNextInParts(t *testing.T) {
 			pods:       counted(bound("madrid", 0, 1, 1), bound("berlin", 1, 3, 3)),
 			wantPolicy: "madrid=1 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
 		},
+		"old ones that do not serve are not waited for": {
+			surge: 1, live: five, policy: "madrid=1 berlin", pods: counted(bound("madrid", 0, 1, 0), bound("berlin", 1, 4, 0)),
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
+		},
+		"old ones that do not serve make room for a part": {
+			surge: 1, live: five, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 1, 0), bound("berlin", 2, 4, 0)),
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 4, Scale: true, Moving: true, Held: true},
+		},
+		"a part starts where old ones did not serve": {
+			surge: 1, live: four, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 1, 0), bound("berlin", 2, 3, 0)),
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 5, Scale: true, Moving: true, Held: true},
+		},
+		"no more than did not serve is not waited for": {
+			surge: 1, live: five, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 2, 0), bound("berlin", 2, 3, 3)),
+			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
+		},
+		"old ones that have just become ready are waited for": {
+			surge: 1, live: five, policy: "madrid=1 berlin",
+			pods:       counted(bound("madrid", 0, 1, 0), bound("berlin", 1, 3, 3), []migrate.BoundPod{{Cluster: "berlin", Warming: true}}),
+			wantPolicy: "madrid=1 berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
+		},
 		"the last part": {
 			surge: 3, live: four, policy: "madrid=3 berlin", pods: counted(bound("madrid", 0, 3, 3), bound("berlin", 3, 1, 1)),
 			wantPolicy: "madrid>=4 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},

@@ -217,7 +217,7 @@ var answers = map[string]map[string][5]string{
 			"Shrink, madrid>=1 berlin, 3", "Done, madrid, 1",
 		},
 		"more are wanted": {
-			"Prepare, madrid=1 berlin, 3", "Start, madrid=1 berlin, 3", "Available, madrid=1 berlin, 3",
+			"Prepare, madrid=1 berlin, 3", "Start, madrid=1 berlin, 3", "Available, madrid=2 berlin, 3",
 			"Shrink, madrid=2 berlin, 3", "Start, madrid, 3",
 		},
 		"new pods gone": {
@@ -245,8 +245,8 @@ var answers = map[string]map[string][5]string{
 			"Shrink, madrid>=2 berlin, 3", "Done, madrid, 2",
 		},
 		"old pods unready": {
-			"Prepare, madrid=1 berlin, 2", "Start, madrid=1 berlin, 3", "Available, madrid=1 berlin, 3",
-			"Shrink, madrid=1 berlin, 2", "Done, madrid, 2",
+			"Prepare, madrid=1 berlin, 2", "Start, madrid=1 berlin, 3", "Available, madrid>=2 berlin, 3",
+			"Shrink, madrid>=2 berlin, 3", "Done, madrid, 2",
 		},
 		"scaled down": {
 			"Prepare, madrid=1 berlin, 2", "Start, madrid=1 berlin, 3", "Available, madrid=1 berlin, 3",
