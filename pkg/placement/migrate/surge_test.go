@@ -80,6 +80,10 @@ func TestNextInParts(t *testing.T) {
 			surge: 1, live: four, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 1, 0), bound("berlin", 2, 3, 0)),
 			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 5, Scale: true, Moving: true, Held: true},
 		},
+		"what somebody has taken away starts anew at once": {
+			surge: 1, live: four, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 2, 1), bound("berlin", 2, 1, 1)),
+			wantPolicy: "madrid=3 berlin", wantStep: migrate.Step{Replicas: 4, Moving: true, Held: true},
+		},
 		"no more than did not serve is not waited for": {
 			surge: 1, live: five, policy: "madrid=2 berlin", pods: counted(bound("madrid", 0, 2, 0), bound("berlin", 2, 3, 3)),
 			wantPolicy: "madrid=2 berlin", wantStep: migrate.Step{Replicas: 5, Moving: true, Held: true},
