@@ -47,7 +47,10 @@ func RemovePendingAllocation(claims fwk.ResourceClaimTracker, claim types.UID) b
 	return claims.RemoveClaimPendingAllocation(claim)
 }
 
-// Pop takes the next pod out of the scheduler's queue.
-func Pop(logger klog.Logger, s *scheduler.Scheduler) (*framework.QueuedPodInfo, error) {
-	return s.SchedulingQueue.Pop(logger)
+func enqueue(logger klog.Logger, s *scheduler.Scheduler, pod *corev1.Pod) {
+	s.SchedulingQueue.Add(logger, pod)
+}
+
+func update(logger klog.Logger, s *scheduler.Scheduler, before, after *corev1.Pod) {
+	s.SchedulingQueue.Update(logger, before, after)
 }

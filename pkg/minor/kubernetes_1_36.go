@@ -8,9 +8,7 @@ package minor
 import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // Minor is the number of the minor.
@@ -23,9 +21,4 @@ type SharedLister struct{ groups }
 // NewInformerFactory returns the informers that a scheduler needs.
 func NewInformerFactory(client kubernetes.Interface) informers.SharedInformerFactory {
 	return scheduler.NewInformerFactory(client, 0)
-}
-
-// Pop takes the next pod out of the scheduler's queue.
-func Pop(logger klog.Logger, s *scheduler.Scheduler) (*framework.QueuedPodInfo, error) {
-	return s.SchedulingQueue.Pop(logger)
 }

@@ -41,9 +41,25 @@ func NewInformerFactory(client kubernetes.Interface) informers.SharedInformerFac
 	return scheduler.NewInformerFactory(client, 0, nil)
 }
 
+// Guard puts a doorman at the exit of the scheduler's queue. It must be called before the scheduler
+// runs. Groups of pods pass.
+func (d *Doorman) Guard(s *scheduler.Scheduler) {
+	next := s.NextEntity
+	s.NextEntity = func(logger klog.Logger) (framework.QueuedEntityInfo, error) {
+		for {
+			entity, err := next(logger)
+			info, single := entity.(*framework.QueuedPodInfo)
+			if err != nil || !single || info == nil || !d.Refuses(info.Pod) {
+				return entity, err
+			}
+			d.readmit(logger, s, info.Pod)
+		}
+	}
+}
+
 // Pop takes the next pod out of the scheduler's queue. A group of pods is an error.
 func Pop(logger klog.Logger, s *scheduler.Scheduler) (*framework.QueuedPodInfo, error) {
-	entity, err := s.SchedulingQueue.Pop(logger)
+	entity, err := s.NextEntity(logger)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -31,6 +32,29 @@ type Registration struct{}
 
 // HasSynced is true.
 func (Registration) HasSynced() bool { return true }
+
+// Doorman decides about pods that come out of the scheduler's queue.
+type Doorman struct {
+	// Refuses reports whether a pod has to go through PreEnqueue again.
+	Refuses func(*corev1.Pod) bool
+	// Now returns a pod as it is by now, nil if it waits no more.
+	Now func(*corev1.Pod) *corev1.Pod
+}
+
+// readmit has a pod that has come out of the queue go through PreEnqueue again. What changes it at
+// the same time is not lost: the queue hears of that before or after it has the pod again, and if
+// it has got an older one then, it gets the newer one here.
+func (d *Doorman) readmit(logger klog.Logger, s *scheduler.Scheduler, pod *corev1.Pod) {
+	s.SchedulingQueue.Done(pod.UID)
+	now := d.Now(pod)
+	if now == nil {
+		return
+	}
+	enqueue(logger, s, now)
+	if newer := d.Now(now); newer != nil && newer != now {
+		update(logger, s, now, newer)
+	}
+}
 
 // Schedule chooses a node for a pod, as the scheduler does in a cycle.
 func Schedule(

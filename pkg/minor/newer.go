@@ -85,3 +85,11 @@ func schedule(
 
 // FinishBinding does nothing: an assumed pod stays so until the informer knows it as bound.
 func FinishBinding(klog.Logger, *scheduler.Scheduler, *corev1.Pod) error { return nil }
+
+func enqueue(logger klog.Logger, s *scheduler.Scheduler, pod *corev1.Pod) {
+	s.SchedulingQueue.Add(klog.NewContext(context.Background(), logger), pod)
+}
+
+func update(logger klog.Logger, s *scheduler.Scheduler, before, after *corev1.Pod) {
+	s.SchedulingQueue.Update(klog.NewContext(context.Background(), logger), before, after)
+}

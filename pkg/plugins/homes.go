@@ -71,7 +71,7 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 		return nil, err
 	}
 	shared := homescheduler.NewShared(s.homes.name, s.Clock)
-	shared.Membership, shared.View, shared.Late = s.membership, base.view, s.late
+	shared.Membership, shared.View, shared.Late, shared.Early = s.membership, base.view, s.late, s.early
 	shared.Catalog, err = s.sources.schedulers(defaultPatience, s.wakeForHomes)
 	if err != nil {
 		return nil, err

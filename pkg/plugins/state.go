@@ -60,6 +60,7 @@ type State struct {
 	retries      *nodegrouppolicy.Retries
 	seed         *takeover.Seed
 	late         *takeover.LateSeats
+	early        *takeover.Early
 	ahead        ahead
 
 	mu          sync.Mutex
@@ -97,7 +98,7 @@ func NewState(leader *fence.Fence, client versioned.Interface) *State {
 	return &State{
 		Clock: clock.RealClock{}, fence: leader, slots: berthbinder.NewSlots(), client: client,
 		reservations: view.NewReservations(), pending: ledger.NewPending(), retries: nodegrouppolicy.NewRetries(),
-		seed: takeover.NewSeed(), late: takeover.NewLate(),
+		seed: takeover.NewSeed(), late: takeover.NewLate(), early: takeover.NewEarly(),
 	}
 }
 
@@ -117,7 +118,7 @@ func (s *State) nodeGroups(handle fwk.Handle, patience time.Duration) (*nodegrou
 	s.groups = &nodegrouppolicy.Shared{
 		Clock: s.Clock, Catalog: definitions, Owners: base.owners, View: base.view, Reservations: s.reservations,
 		Retries: s.retries, Seed: s.seed, Late: s.late, Own: homescheduler.OwnClusters, Waiting: waitlist.New(s.Clock),
-		Pod: base.owners.Pod, Elsewhere: base.elsewhere,
+		Pod: base.owners.Pod, Elsewhere: base.elsewhere, Early: s.early,
 	}
 	return s.groups, nil
 }
@@ -164,7 +165,7 @@ func (s *State) clusterResources(handle fwk.Handle, patience time.Duration) (*cl
 	shared := clusterresource.NewShared(s.Clock, s.homes.name, base.waits)
 	shared.Membership, shared.View, shared.Ledger, shared.Pending = s.membership, base.view, base.ledger, s.pending
 	shared.Retries, shared.Restricted, shared.Left, shared.Seed, shared.Removed = s.retries, restricted, left, s.seed, s.preempted
-	shared.Removes = s.removes
+	shared.Removes, shared.Early = s.removes, s.early
 	shared.Catalog, err = s.sources.resources(patience,
 		func(before, after *catalog.Resources) { s.wake(shared.Changed(before, after, s.asking())) })
 	if err != nil {
@@ -301,13 +302,16 @@ func (s *State) Run(ctx context.Context) {
 	s.mu.Lock()
 	base, definitions, groups, resources, feeds := s.base, s.definitions, s.groups, s.resources, s.feeds
 	s.mu.Unlock()
-	if base == nil || !cache.WaitForCacheSync(ctx.Done(), base.podSynced) {
+	if base == nil {
 		return
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
-	if definitions != nil {
+	if definitions != nil { // Every pod waits for them, so they are read while the pods are.
 		running.Go(func() { definitions.Run(ctx) })
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), base.podSynced) {
+		return
 	}
 	if s.History.On() {
 		running.Go(func() { s.History.Run(ctx) })

@@ -33,7 +33,7 @@ func (s *State) feedInventory(handle fwk.Handle) (*feedinventory.Shared, error) 
 	if err != nil {
 		return nil, err
 	}
-	shared := &feedinventory.Shared{Policies: definitions, Owners: base.owners}
+	shared := &feedinventory.Shared{Policies: definitions, Owners: base.owners, Early: s.early}
 	shared.Subscriptions, err = s.sources.subscriptions(defaultPatience, s.wakeForSubscriptions)
 	if err != nil {
 		return nil, err

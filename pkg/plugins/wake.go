@@ -134,6 +134,7 @@ func (s *State) forgetter(elsewhere *view.Elsewhere) cache.ResourceEventHandler 
 				s.reservations.Drop(pod.UID)
 				elsewhere.Drop(pod.UID)
 				s.retries.Drop(pod.UID)
+				s.early.Take(pod.UID)
 				s.pending.Drop(pod.UID)
 				s.waitsNoLonger(pod.UID)
 				s.late.Gone(pod.UID)
@@ -204,6 +205,7 @@ func (s *State) Follow(sched *scheduler.Scheduler) {
 	s.mu.Lock()
 	s.profiles = sched.Profiles
 	s.mu.Unlock()
+	s.askLater(sched)
 	handle := sched.FailureHandler
 	sched.FailureHandler = func(
 		ctx context.Context, profile framework.Framework, info *framework.QueuedPodInfo, status *fwk.Status,

@@ -119,6 +119,8 @@ type Shared struct {
 	Pending *ledger.Pending
 	// Seed tells whether the charges of pods that another process bound are known.
 	Seed *takeover.Seed
+	// Early lets pods into the queue while that is being filled.
+	Early *takeover.Early
 	// Late knows what the process before may still give out.
 	Late *spending.LateUnits
 	// Grants limit what this process may give out.
@@ -243,6 +245,8 @@ func (p *ClusterResource) PreEnqueue(ctx context.Context, pod *corev1.Pod) (stat
 		return nil
 	}
 	switch {
+	case p.shared.Early.Lets(pod):
+		return nil
 	case p.shared.Catalog.Snapshot() == nil && p.shared.Catalog.Unreadable() == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotRead)
 	case !p.shared.Seed.Done() && p.shared.Seed.Failure() == nil:

@@ -20,6 +20,7 @@ import (
 	"berth.dev/berth/pkg/placement/subscription"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/takeover"
 )
 
 // Name is the name of the plugin in a KubeSchedulerConfiguration.
@@ -60,6 +61,8 @@ type Shared struct {
 	Policies      *catalog.Catalog
 	// Owners finds the workload of a pod.
 	Owners workload.Source
+	// Early lets pods into the queue while that is being filled.
+	Early *takeover.Early
 }
 
 // FeedInventory is a plugin that holds pods back until their Subscription has been divided.
@@ -94,6 +97,8 @@ func (p *FeedInventory) PreEnqueue(ctx context.Context, pod *corev1.Pod) (status
 	defer guard.Rescue(ctx, Name, "PreEnqueue", &status)
 	snapshot := p.shared.Subscriptions.Snapshot()
 	switch {
+	case p.shared.Early.Lets(pod):
+		return nil
 	case snapshot == nil && p.shared.Subscriptions.Unreadable() == nil:
 		return notRead
 	case snapshot == nil, !snapshot.Index.Any(pod.Namespace):

@@ -94,6 +94,8 @@ func (*HomeScheduler) Name() string {
 func (p *HomeScheduler) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
 	homes := p.shared.Catalog.Snapshot()
 	switch {
+	case p.shared.Early.Lets(pod):
+		return nil
 	case homes == nil && p.shared.Catalog.Unreadable() == nil:
 		return notRead
 	case homes == nil || p.shared.owns(homes, pod):

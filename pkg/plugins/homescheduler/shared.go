@@ -36,6 +36,8 @@ type Shared struct {
 	Failing atomic.Pointer[corev1.Pod]
 	// Late knows which pods the process before may still bind.
 	Late *takeover.LateSeats
+	// Early lets pods into the queue while that is being filled.
+	Early *takeover.Early
 
 	mu sync.Mutex
 	// underWay is where the pods go that are being bound, by UID. It is kept only by a process that is

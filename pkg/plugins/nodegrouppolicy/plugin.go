@@ -103,6 +103,8 @@ type Shared struct {
 	Waiting *waitlist.List
 	// Pod returns a pod that the informer knows, nil if it does not.
 	Pod func(namespace, name string) *corev1.Pod
+	// Early lets pods into the queue while that is being filled.
+	Early *takeover.Early
 	// Seed tells whether it is known which pods other processes have bound, and Late which pods the
 	// process before may still bind.
 	Seed *takeover.Seed
@@ -154,6 +156,8 @@ func (*NodeGroupPolicy) Name() string {
 func (p *NodeGroupPolicy) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.Status {
 	snapshot := p.shared.Catalog.Snapshot()
 	switch {
+	case p.shared.Early.Lets(pod):
+		return nil
 	case snapshot == nil && p.shared.Catalog.Unreadable() == nil:
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNotRead)
 	case snapshot != nil && !p.shared.Seed.Done() && p.shared.Seed.Failure() == nil && !unconcerned(snapshot, pod):
