@@ -22,8 +22,12 @@ func (s *State) takeOver(ctx context.Context, base *base, readers []takeover.Lis
 		known := pods(pod.Namespace, pod.Name)
 		return known != nil && known.UID == pod.UID && known.Spec.NodeName != ""
 	}
+	mirror := &takeover.Mirror{
+		Client: base.handle.ClientSet(), Clock: s.Clock, Pod: pods, All: base.owners.All,
+		Pending: func() []*corev1.Pod { return base.owners.Pending("") },
+	}
 	s.seed.Run(ctx, s.Clock, &takeover.Source{
-		Client: base.handle.ClientSet(), Leader: s.fence.Opened(), Elsewhere: s.elsewhere, NothingLate: s.nothingLate, Since: s.since,
+		Client: mirror.Client, Leader: s.fence.Opened(), Elsewhere: s.elsewhere, NothingLate: s.nothingLate, Since: s.since, Mirror: mirror,
 	}, readers, func() { s.wake(base.owners.Pending("")) })
 	s.late.Run(ctx, &takeover.Background{
 		Client: base.handle.ClientSet(), Clock: s.Clock, Pod: pods, Wake: s.wake, Settled: func() { s.fence.Settle(fence.Seats) },

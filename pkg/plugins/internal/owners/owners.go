@@ -168,6 +168,18 @@ func (o *Owners) waitingFor(owner types.UID, steps int) []*corev1.Pod {
 	return pods
 }
 
+// All returns all pods.
+func (o *Owners) All() []*corev1.Pod {
+	objects := o.pods.List()
+	pods := make([]*corev1.Pod, 0, len(objects))
+	for _, object := range objects {
+		if pod, ok := object.(*corev1.Pod); ok {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
 // Pending returns the pods of a namespace that are not bound yet, of all namespaces if it is empty.
 func (o *Owners) Pending(namespace string) []*corev1.Pod {
 	if namespace != "" {

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/model/workload"
@@ -20,7 +21,8 @@ import (
 
 // Seed is one list of pods, read when this process becomes the leader. The informers of a new
 // leader may be behind the last bindings of the old one, so before the first pod is given anything
-// there is one list that is not. It is safe for concurrent use.
+// there is one list that is not, or an informer that is known not to be. It is safe for concurrent
+// use.
 type Seed struct {
 	done    chan struct{}
 	once    sync.Once
@@ -91,6 +93,8 @@ type Source struct {
 	// NothingLate reports, once this process is the leader, whether nothing that the process before
 	// has sent can still be carried out.
 	NothingLate func() bool
+	// Mirror is used in place of a list if it can be, unless it is nil.
+	Mirror *Mirror
 	// Since returns a version of the pods, empty for none. Whoever has a newer one has been changed
 	// when nothing was sent any more, so no late Binding can happen to it.
 	Since func() string
@@ -105,13 +109,11 @@ func (s *Seed) Run(ctx context.Context, clk clock.Clock, source *Source, readers
 	case <-source.Leader:
 	}
 	for {
-		_, err := source.Read(ctx, readers)
-		if err == nil {
+		if err := source.readNow(ctx, readers); err == nil {
 			s.Skip()
 			changed()
 			return
-		}
-		if s.failure.Swap(&err) == nil {
+		} else if s.failure.Swap(&err) == nil {
 			changed()
 		}
 		select {
@@ -122,13 +124,54 @@ func (s *Seed) Run(ctx context.Context, clk clock.Clock, source *Source, readers
 	}
 }
 
-// Read reads the list once, and returns its version.
-func (s *Source) Read(ctx context.Context, readers []ListReader) (version string, _ error) {
+// readNow reads what the informer has if that is known to be new enough, and lists the pods
+// otherwise.
+func (s *Source) readNow(ctx context.Context, readers []ListReader) error {
+	if s.Mirror != nil {
+		err := s.Mirror.catchUp(ctx, s.claimant)
+		if err == nil {
+			begin(readers)
+			hand := s.handing(readers)
+			for _, pod := range s.Mirror.All() {
+				hand(pod)
+			}
+			end(readers)
+			return nil
+		}
+		klog.FromContext(ctx).V(2).Info("The pods are listed, since the informer may be behind", "err", err)
+	}
+	_, err := s.Read(ctx, readers)
+	return err
+}
+
+func begin(readers []ListReader) {
 	for _, r := range readers {
 		r.Begin()
 	}
-	options := metav1.ListOptions{FieldSelector: unfinished, Limit: seedPage}
+}
+
+func end(readers []ListReader) {
+	for _, r := range readers {
+		r.End()
+	}
+}
+
+// handing returns what hands pods to the readers.
+func (s *Source) handing(readers []ListReader) func(*corev1.Pod) {
 	late, since := !s.NothingLate(), s.Since()
+	return func(pod *corev1.Pod) {
+		claimant := late && s.claimant(pod) && (since == "" || !newer(pod.ResourceVersion, since))
+		for _, r := range readers {
+			r.Read(pod, claimant)
+		}
+	}
+}
+
+// Read lists the pods once, and returns the version of the list.
+func (s *Source) Read(ctx context.Context, readers []ListReader) (version string, _ error) {
+	begin(readers)
+	hand := s.handing(readers)
+	options := metav1.ListOptions{FieldSelector: unfinished, Limit: seedPage}
 	for {
 		list, err := s.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
 		if err != nil {
@@ -138,18 +181,12 @@ func (s *Source) Read(ctx context.Context, readers []ListReader) (version string
 			version = list.ResourceVersion
 		}
 		for i := range list.Items {
-			pod := &list.Items[i]
-			claimant := late && s.claimant(pod) && (since == "" || !newer(pod.ResourceVersion, since))
-			for _, r := range readers {
-				r.Read(pod, claimant)
-			}
+			hand(&list.Items[i])
 		}
 		if options.Continue = list.Continue; options.Continue != "" {
 			continue
 		}
-		for _, r := range readers {
-			r.End()
-		}
+		end(readers)
 		return version, nil
 	}
 }
