@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -37,11 +38,16 @@ func atLeast(bound, value float64, label string) figure {
 	return figure{label: label, value: value, unit: " x", bound: bound, least: true}
 }
 
+// met reports whether the bound is kept, by a ratio as it is shown: 1.0004 x is 1.00 x.
 func (f *figure) met() bool {
-	if f.least {
-		return f.value >= f.bound
+	value := f.value
+	if shown, err := strconv.ParseFloat(number(value), 64); err == nil && f.unit == " x" && f.deviation == 0 {
+		value = shown
 	}
-	return f.value <= f.bound
+	if f.least {
+		return value >= f.bound
+	}
+	return value <= f.bound
 }
 
 // String writes a count as a whole number, and all else as a ratio.
