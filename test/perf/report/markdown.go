@@ -102,7 +102,7 @@ them, and the requests that a bound pod costs.
 * **scheduler_perf**: the benchmark of Kubernetes itself, five runs of each row for which there is a goal. An API server, its load and the
   scheduler share one process, so a large part of what limits it is not the scheduler. PodTopologySpread, which is slow, binds 300 pods where
   Berth binds 1000.
-* **A large cluster** (the tables whose names begin with scale-, and those after them): ` + "`make bench-scale`" + `, which takes up to twenty minutes and 12 GB of
+* **A large cluster** (the tables whose names begin with scale-, and those after them): ` + "`make bench-scale`" + `, which takes about half an hour and 12 GB of
   memory, in a run of its own. Nodes, Deployments and the pods that run already are written into etcd as the API server stores them, with the
   stamps that Berth would have given them; the rest is as for separate processes.
   * *scale-schedulers*: a scheduler is started while a backlog waits. The pods of the policy belong to a ReplicaSet whose controllers do
