@@ -38,12 +38,10 @@ func atLeast(bound, value float64, label string) figure {
 	return figure{label: label, value: value, unit: " x", bound: bound, least: true}
 }
 
-// met reports whether the bound is kept, by a ratio as it is shown: 1.0004 x is 1.00 x.
-func (f *figure) met() bool {
-	value := f.value
-	if shown, err := strconv.ParseFloat(number(value), 64); err == nil && f.unit == " x" && f.deviation == 0 {
-		value = shown
-	}
+func (f *figure) met() bool { return f.keeps(f.value) }
+
+// keeps reports whether a value keeps to the bound.
+func (f *figure) keeps(value float64) bool {
 	if f.least {
 		return value >= f.bound
 	}
@@ -58,6 +56,10 @@ func (f *figure) String() string {
 		value = fmt.Sprintf("%.0f", f.value)
 	case f.deviation > 0:
 		return fmt.Sprintf("%s %.3f ± %.3f%s", f.label, f.value, f.deviation, f.unit)
+	}
+	// What misses its bound by less than is shown would read as if it kept to it.
+	if shown, err := strconv.ParseFloat(value, 64); err == nil && f.keeps(shown) != f.met() {
+		value = strconv.FormatFloat(f.value, 'g', 5, 64)
 	}
 	return strings.TrimSpace(f.label + " " + value + f.unit)
 }
