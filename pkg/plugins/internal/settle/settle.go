@@ -82,6 +82,14 @@ func (s *Settler) settled(ref ledger.PodRef, version string) *corev1.Pod {
 	return known
 }
 
+// Write changes a pod, unless there is another one of its name by now, and returns it as it is
+// then.
+func Write(ctx context.Context, client kubernetes.Interface, ref ledger.PodRef) (*corev1.Pod, error) {
+	value := string(uuid.NewUUID())
+	return client.CoreV1().Pods(ref.Namespace).Patch(
+		ctx, ref.Name, types.MergePatchType, stamp.Settlement(ref.UID, value), metav1.PatchOptions{}, "status")
+}
+
 // Try is one attempt of Pod. It reports whether the outcome is certain; only then the pod counts.
 func (s *Settler) Try(ctx context.Context, ref ledger.PodRef, version string) (pod *corev1.Pod, certain bool) {
 	if known := s.settled(ref, version); known != nil {
@@ -90,7 +98,7 @@ func (s *Settler) Try(ctx context.Context, ref ledger.PodRef, version string) (p
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	pods := s.Client.CoreV1().Pods(ref.Namespace)
-	pod, err := pods.Patch(ctx, ref.Name, types.MergePatchType, stamp.Settlement(ref.UID, string(uuid.NewUUID())), metav1.PatchOptions{}, "status")
+	pod, err := Write(ctx, s.Client, ref)
 	switch {
 	case err == nil:
 		return pod, true

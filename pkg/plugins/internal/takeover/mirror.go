@@ -12,14 +12,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
-	"berth.dev/berth/pkg/model/stamp"
+	"berth.dev/berth/pkg/plugins/internal/ledger"
+	"berth.dev/berth/pkg/plugins/internal/settle"
 )
 
 const (
@@ -73,8 +71,7 @@ func (m *Mirror) catchUp(ctx context.Context, waits func(*corev1.Pod) bool) erro
 
 // touch changes a pod, and waits until the informer shows that.
 func (m *Mirror) touch(ctx context.Context, pod *corev1.Pod) error {
-	written, err := m.Client.CoreV1().Pods(pod.Namespace).Patch(
-		ctx, pod.Name, types.MergePatchType, stamp.Settlement(pod.UID, string(uuid.NewUUID())), metav1.PatchOptions{}, "status")
+	written, err := settle.Write(ctx, m.Client, ledger.Ref(pod))
 	if err != nil {
 		return fmt.Errorf("writing pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
