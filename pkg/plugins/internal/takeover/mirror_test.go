@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,9 +24,27 @@ import (
 type lagging struct {
 	by      time.Duration
 	client  *kubefake.Clientset
-	pods    []*corev1.Pod
 	version int
 	asked   []string
+
+	mu   sync.Mutex
+	pods []*corev1.Pod
+}
+
+// has returns what the informer has.
+func (b *lagging) has() []*corev1.Pod {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.pods)
+}
+
+// takeUp replaces what the informer has after some time.
+func (b *lagging) takeUp(after time.Duration, pods ...*corev1.Pod) {
+	time.AfterFunc(after, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.pods = pods
+	})
 }
 
 // newLagging returns an informer of two pods, of which one waits, and of which the API server lists
@@ -38,14 +57,14 @@ func newLagging(by time.Duration, fails func(write int) error) *lagging {
 	b.client.PrependReactor("*", "pods", func(action clienttesting.Action) (bool, kruntime.Object, error) {
 		b.asked = append(b.asked, action.GetVerb())
 		if action.GetVerb() == "list" {
-			return true, pageOf("", append(b.pods, pod("another"))...), nil
+			return true, pageOf("", append(b.has(), pod("another"))...), nil
 		}
 		if err := fails(len(b.asked)); err != nil {
 			return true, nil, err
 		}
 		b.version++
 		written := pod("waits", func(p *corev1.Pod) { p.ResourceVersion = strconv.Itoa(b.version) })
-		time.AfterFunc(b.by, func() { b.pods[1] = written })
+		b.takeUp(b.by, b.has()[0], written)
 		return true, written, nil
 	})
 	return b
@@ -59,16 +78,17 @@ func (b *lagging) source() *Source {
 		Since: func() string { return "" },
 		Mirror: &Mirror{
 			Client: b.client, Clock: clock.RealClock{},
-			All: func() []*corev1.Pod { return slices.Clone(b.pods) },
+			All: b.has,
 			Pending: func() []*corev1.Pod {
-				return slices.DeleteFunc(slices.Clone(b.pods), func(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" })
+				return slices.DeleteFunc(b.has(), func(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" })
 			},
 			Pod: func(_, name string) *corev1.Pod {
-				i := slices.IndexFunc(b.pods, func(pod *corev1.Pod) bool { return pod.Name == name })
-				if i < 0 {
-					return nil
+				for _, pod := range b.has() {
+					if pod.Name == name {
+						return pod
+					}
 				}
-				return b.pods[i]
+				return nil
 			},
 		},
 	}
@@ -97,6 +117,7 @@ func TestTheInformerStandsForTheListOnceItIsAsNew(t *testing.T) {
 			fails: func(int) error { return refused }, want: fromList, wantAsked: []string{"patch", "list"},
 		},
 		"the second write is refused": {
+			by: mirrorPoll / 2,
 			fails: func(write int) error {
 				if write == 2 {
 					return refused
@@ -143,9 +164,9 @@ func TestAPodThatHasGoneShowsThatTheInformerIsNew(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newLagging(time.Hour, func(int) error { return nil })
 				m := b.source().Mirror
-				time.AfterFunc(time.Second-mirrorPoll/2, func() { b.pods = after })
+				b.takeUp(time.Second-mirrorPoll/2, after...)
 				began := time.Now()
-				if err := m.touch(t.Context(), b.pods[1]); err != nil || time.Since(began) != time.Second {
+				if err := m.touch(t.Context(), b.has()[1]); err != nil || time.Since(began) != time.Second {
 					t.Errorf("after %v: %v, want nil after a second", time.Since(began), err)
 				}
 			})
