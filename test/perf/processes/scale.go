@@ -128,7 +128,31 @@ func (w *world) fill(ctx context.Context, size extent) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.seed(ctx, seeder, size), seeder.close(ctx))
+	if err := errors.Join(w.seed(ctx, seeder, size), seeder.close(ctx)); err != nil {
+		return err
+	}
+	return w.awaitSeeded(ctx, &w.workloads[len(w.workloads)-1])
+}
+
+// awaitSeeded waits until the API server shows the workload that was stored last. All that etcd
+// stores at once has the same revision: whoever lists a part of it does not hear of the rest, since
+// a watch begins after that revision.
+func (w *world) awaitSeeded(ctx context.Context, last *workload) error {
+	return w.await(ctx, func(ctx context.Context) error {
+		known := metav1.ListOptions{ResourceVersion: "0", LabelSelector: "app=" + last.name}
+		found, err := w.client.CoreV1().Pods(last.namespace).List(ctx, known)
+		if err != nil {
+			return err
+		}
+		if len(found.Items) != last.replicas {
+			return fmt.Errorf("the API server shows %d of %d pods of %s", len(found.Items), last.replicas, last.name)
+		}
+		sets, err := w.client.AppsV1().ReplicaSets(last.namespace).List(ctx, known)
+		if err == nil && len(sets.Items) != 1 {
+			err = fmt.Errorf("the API server does not show the ReplicaSet of %s", last.name)
+		}
+		return err
+	})
 }
 
 // seed stores the nodes, and the workloads with their pods, of which every node gets as many as the
