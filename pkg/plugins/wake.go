@@ -30,13 +30,17 @@ func (s *State) wakeConcerned(before, after *catalog.Snapshot) {
 	if before != nil && after != nil && before.Matcher != after.Matcher {
 		s.further.changed()
 	}
-	namespaces, all := catalog.ChangedNamespaces(before, after)
+	namespaces, moved, all := catalog.ChangedNamespaces(before, after)
 	if all || catalog.Uncordoned(before, after) {
 		s.wake(s.base.owners.Pending(""))
 		return
 	}
 	for namespace := range namespaces {
-		s.wake(s.base.owners.Pending(namespace))
+		pods := s.base.owners.Pending(namespace)
+		if !moved {
+			pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return !catalog.AnotherPolicy(before, after, pod, s.base.owners) })
+		}
+		s.wake(pods)
 	}
 	if s.metrics != nil {
 		s.wake(s.metrics.Helped(before, after, s.base.owners.Pending("")))

@@ -410,9 +410,9 @@ func TestChangedNamespaces(t *testing.T) {
 				w := newWorld(t, map[string]error{}, base...)
 				before := w.Snapshot()
 				w.send(tc.resource, tc.kind, tc.object)
-				namespaces, all := catalog.ChangedNamespaces(before, w.Snapshot())
-				if diff := cmp.Diff(tc.want, sets.List(namespaces)); diff != "" || all {
-					t.Errorf("all %t, namespaces (-want +got):\n%s", all, diff)
+				namespaces, moved, all := catalog.ChangedNamespaces(before, w.Snapshot())
+				if diff := cmp.Diff(tc.want, sets.List(namespaces)); diff != "" || all || moved != (tc.resource == "clusters") {
+					t.Errorf("moved %t, all %t, namespaces (-want +got):\n%s", moved, all, diff)
 				}
 			})
 		})
@@ -422,10 +422,10 @@ func TestChangedNamespaces(t *testing.T) {
 func TestTheFirstSnapshotConcernsAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, map[string]error{})
-		if _, all := catalog.ChangedNamespaces(nil, w.Snapshot()); !all {
+		if _, _, all := catalog.ChangedNamespaces(nil, w.Snapshot()); !all {
 			t.Error("some namespaces are left out")
 		}
-		if _, all := catalog.ChangedNamespaces(nil, nil); !all {
+		if _, _, all := catalog.ChangedNamespaces(nil, nil); !all {
 			t.Error("a failure leaves some namespaces out")
 		}
 	})

@@ -25,15 +25,16 @@ func ChangedClusters(before, after *Snapshot) sets.Set[string] {
 }
 
 // ChangedNamespaces returns the namespaces whose waiting pods a change may concern: those with a
-// policy that came, went or changed, and those with any policy if a cluster did. A cluster that no
-// policy names counts too, because nodes that it gives up or claims leave or join others. All is
-// true if every namespace is concerned, because there was no snapshot before.
-func ChangedNamespaces(before, after *Snapshot) (namespaces sets.Set[string], all bool) {
+// policy that came, went or changed, and those with any policy if a cluster did, which moved
+// reports. A cluster that no policy names counts too, because nodes that it gives up or claims
+// leave or join others. All is true if every namespace is concerned, because there was no snapshot
+// before.
+func ChangedNamespaces(before, after *Snapshot) (namespaces sets.Set[string], moved, all bool) {
 	if before == nil || after == nil {
-		return nil, true
+		return nil, false, true
 	}
 	namespaces = sets.New[string]()
-	moved := len(ChangedClusters(before, after)) > 0
+	moved = len(ChangedClusters(before, after)) > 0
 	for key, policy := range after.policies {
 		if moved || before.policies[key] != policy {
 			namespaces.Insert(key.Namespace)
@@ -44,7 +45,7 @@ func ChangedNamespaces(before, after *Snapshot) (namespaces sets.Set[string], al
 			namespaces.Insert(key.Namespace)
 		}
 	}
-	return namespaces, false
+	return namespaces, moved, false
 }
 
 // Uncordoned reports whether a cluster that was cordoned takes pods again, or is gone with what
