@@ -3,7 +3,11 @@
 
 package ownership_test
 
-import "testing"
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // BenchmarkFurther looks up an object of an operator that is known: one that an informer follows,
 // and one that was asked for by its name.
@@ -12,7 +16,7 @@ func BenchmarkFurther(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			w := newWorld(b, kinds{}, object("Ring", "a", nil), object("Fleet", "a", nil))
 			known := make(chan struct{}, 1)
-			w.Listen(func(string) {
+			w.Listen(func(string, types.UID) {
 				select {
 				case known <- struct{}{}:
 				default:

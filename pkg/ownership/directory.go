@@ -87,7 +87,7 @@ type Directory struct {
 	lookups map[key]*lookup
 	limits  map[string]flowcontrol.PassiveRateLimiter
 	// listeners want to know of changes.
-	listeners []func(namespace string)
+	listeners []func(namespace string, owner types.UID)
 	// refreshing is true while a refresh is to come.
 	refreshing bool
 	// lifetime is the context of Run: informers outlive the request that starts them.
@@ -135,21 +135,22 @@ func (d *Directory) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Listen has a function called whenever something has become known of owners in a namespace. The
-// function must not block.
-func (d *Directory) Listen(changed func(namespace string)) {
+// Listen has a function called whenever something has become known of an owner in a namespace, of
+// which it gets the UID, or of owners of which nobody knows: then the UID is empty. The function
+// must not block.
+func (d *Directory) Listen(changed func(namespace string, owner types.UID)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.listeners = append(d.listeners, changed)
 }
 
 // changed tells the listeners. It must not be called with the lock.
-func (d *Directory) changed(namespace string) {
+func (d *Directory) changed(namespace string, owner types.UID) {
 	d.mu.RLock()
 	listeners := d.listeners
 	d.mu.RUnlock()
 	for _, listener := range listeners {
-		listener(namespace)
+		listener(namespace, owner)
 	}
 }
 
@@ -242,7 +243,7 @@ func (d *Directory) ask(object key, now time.Time) (*workload.FurtherOwner, erro
 		d.forget(now)
 		l = &lookup{asked: now}
 		d.lookups[object] = l
-		d.Clock.AfterFunc(patience, func() { d.changed(object.Namespace) })
+		d.Clock.AfterFunc(patience, func() { d.changed(object.Namespace, object.uid) })
 	}
 	l.tried = now
 	d.queue.Add(object)

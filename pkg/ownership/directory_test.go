@@ -99,7 +99,7 @@ func newWorld(tb testing.TB, served resources, objects ...*unstructured.Unstruct
 		Rules: func(context.Context) ([]berthv1alpha1.FeedParser, error) { return w.rules, nil },
 		Named: func(schema.GroupKind) bool { return w.named },
 	})
-	w.Listen(func(in string) {
+	w.Listen(func(in string, _ types.UID) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if in == namespace {

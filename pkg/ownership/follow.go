@@ -102,32 +102,30 @@ func (d *Directory) expire(gvk schema.GroupVersionKind) {
 	}
 }
 
-// handler keeps the objects, and tells the namespaces in which something changes, and if asked to
-// those that the first list has.
-func (f *informer) handler(changed func(namespace string), first bool) cache.ResourceEventHandler {
-	set := func(object any) (namespace string, differs bool) {
+// handler keeps the objects, and tells of those that change, and if asked to of those that the
+// first list has.
+func (f *informer) handler(changed func(namespace string, owner types.UID), first bool) cache.ResourceEventHandler {
+	set := func(object any, tell bool) {
 		owner, ok := object.(*workload.FurtherOwner)
 		if !ok {
-			return "", false
+			return
 		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
 		name := types.NamespacedName{Namespace: owner.GetNamespace(), Name: owner.GetName()}
-		differs = !same(f.owners[name], owner)
+		f.mu.Lock()
+		before := f.owners[name]
 		f.owners[name] = owner
-		return name.Namespace, differs
+		f.mu.Unlock()
+		if !tell || same(before, owner) {
+			return
+		}
+		if before != nil && before.GetUID() != owner.GetUID() {
+			changed(name.Namespace, before.GetUID())
+		}
+		changed(name.Namespace, owner.GetUID())
 	}
 	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(object any, initial bool) {
-			if namespace, differs := set(object); differs && (first || !initial) {
-				changed(namespace)
-			}
-		},
-		UpdateFunc: func(_, object any) {
-			if namespace, differs := set(object); differs {
-				changed(namespace)
-			}
-		},
+		AddFunc:    func(object any, initial bool) { set(object, first || !initial) },
+		UpdateFunc: func(_, object any) { set(object, true) },
 		DeleteFunc: func(object any) {
 			if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = gone.Obj
@@ -136,7 +134,7 @@ func (f *informer) handler(changed func(namespace string), first bool) cache.Res
 				f.mu.Lock()
 				delete(f.owners, types.NamespacedName{Namespace: owner.GetNamespace(), Name: owner.GetName()})
 				f.mu.Unlock()
-				changed(owner.GetNamespace())
+				changed(owner.GetNamespace(), owner.GetUID())
 			}
 		},
 	}

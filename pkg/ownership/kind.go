@@ -138,7 +138,7 @@ func (d *Directory) replace(gvk schema.GroupVersionKind, found *kind) *kind {
 	// To look through thousands of policies must not hold up those who ask for owners.
 	wanted := found.resource.Resource != "" && gvk.Group != "" && (found.replicas != nil || d.Named(gvk.GroupKind()))
 	for namespace := range d.exchange(gvk, found, wanted) {
-		d.changed(namespace)
+		d.changed(namespace, "")
 	}
 	return found
 }

@@ -113,7 +113,7 @@ func (d *Directory) record(object key, owner *workload.FurtherOwner, err error) 
 	l.owner, l.err, l.answered = owner, err, d.Clock.Now()
 	d.mu.Unlock()
 	if changed {
-		d.changed(object.Namespace)
+		d.changed(object.Namespace, object.uid)
 	}
 }
 

@@ -6,8 +6,11 @@ package plugins
 import (
 	"context"
 	"errors"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -60,8 +63,18 @@ func (s *State) lookUpOwners(handle fwk.Handle) (workload.FurtherSource, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.further.directory.Listen(func(namespace string) { s.wake(s.base.owners.Pending(namespace)) })
+	s.further.directory.Listen(s.wakeBelow)
 	return s.further.directory, nil
+}
+
+// wakeBelow wakes the pods of a namespace that wait and are below an owner of which something has
+// become known, and all of them if nobody knows of which.
+func (s *State) wakeBelow(namespace string, owner types.UID) {
+	pods := s.base.owners.Pending(namespace)
+	if owner != "" {
+		pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return !workload.Below(pod, owner, s.base.owners) })
+	}
+	s.wake(pods)
 }
 
 var errRulesNotRead = errors.New("the FeedParsers have not been read yet")

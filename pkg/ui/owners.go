@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"berth.dev/berth/pkg/model/workload"
@@ -26,7 +27,7 @@ func lookUpOwners(ctx context.Context, clients Clients, namespace string, change
 	if err != nil {
 		return nil, err
 	}
-	owners.Listen(func(string) { changed() })
+	owners.Listen(func(string, types.UID) { changed() })
 	go owners.Run(ctx)
 	return owners, nil
 }

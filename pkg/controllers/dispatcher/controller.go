@@ -108,7 +108,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			})))
 	if r.Owners != nil {
 		b.WatchesRawSource(source.TypedFunc[singleton.Key](func(_ context.Context, q workqueue.TypedRateLimitingInterface[singleton.Key]) error {
-			r.Owners.Listen(func(string) { q.AddAfter(singleton.Key{}, pause) })
+			r.Owners.Listen(func(string, types.UID) { q.AddAfter(singleton.Key{}, pause) })
 			return nil
 		}))
 	}

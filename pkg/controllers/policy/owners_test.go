@@ -27,7 +27,7 @@ func (o oneRing) Further(_ string, ref *metav1.OwnerReference) (*workload.Furthe
 	return nil, fmt.Errorf("%s %s: %w", ref.Kind, ref.Name, workload.ErrUnconfirmed)
 }
 
-func (oneRing) Listen(func(string)) {}
+func (oneRing) Listen(func(string, types.UID)) {}
 
 func (oneRing) Problem(schema.GroupKind) error { return nil }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -91,7 +92,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	if r.Owners != nil {
 		b.WatchesRawSource(source.TypedFunc[string](func(_ context.Context, q queue) error {
-			r.Owners.Listen(func(namespace string) { q.AddAfter(namespace, pause) })
+			r.Owners.Listen(func(namespace string, _ types.UID) { q.AddAfter(namespace, pause) })
 			return nil
 		}))
 	}

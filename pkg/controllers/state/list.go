@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"berth.dev/berth/pkg/model/workload"
@@ -20,7 +21,7 @@ type Owners interface {
 	workload.FurtherSource
 	// Listen has a function called, which must not block, whenever something has become known of
 	// owners in a namespace.
-	Listen(changed func(namespace string))
+	Listen(changed func(namespace string, owner types.UID))
 	// Problem says why objects of a kind cannot be read, nil if nothing is known to keep them from it.
 	Problem(kind schema.GroupKind) error
 }

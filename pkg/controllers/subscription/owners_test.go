@@ -25,7 +25,7 @@ func (o owners) Further(_ string, ref *metav1.OwnerReference) (*workload.Further
 	return nil, fmt.Errorf("%s %s: %w", ref.Kind, ref.Name, workload.ErrUnconfirmed)
 }
 
-func (owners) Listen(func(string)) {}
+func (owners) Listen(func(string, types.UID)) {}
 
 func (owners) Problem(schema.GroupKind) error { return nil }
 

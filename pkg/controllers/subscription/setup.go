@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -154,7 +155,7 @@ func (r *Reconciler) room() source.TypedSource[singleton.Key] {
 		r.later.Store(&later)
 		r.Adviser.OnChange(ask)
 		if r.Owners != nil {
-			r.Owners.Listen(func(string) { ask() })
+			r.Owners.Listen(func(string, types.UID) { ask() })
 		}
 		return nil
 	})

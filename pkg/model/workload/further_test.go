@@ -40,6 +40,41 @@ func made(name string, replicas int32, owner *metav1.OwnerReference) *workload.F
 	return &workload.FurtherOwner{Object: &m, Replicas: max(0, replicas), ReplicasKnown: replicas >= 0}
 }
 
+// Of what controls a pod one is found wherever it is, also if it is being looked up itself; what is
+// above one that is not known is not.
+func TestBelow(t *testing.T) {
+	known := operators{
+		"Ring mid": made("mid", 4, ownedBy(operatorVersion, "Fleet", "slow")), "Ring loop": made("loop", 4, ownedBy(operatorVersion, "Ring", "loop")),
+	}
+	owners := []workload.Object{
+		owning(deployment("d", "1", 1), operatorVersion, "Ring", "mid"), replicaSet("r", ownedBy("apps/v1", "Deployment", "d"), "1", 1),
+	}
+	for name, tc := range map[string]struct {
+		of     *metav1.OwnerReference
+		owner  types.UID
+		owners []workload.Object
+		want   bool
+	}{
+		"its controller":                  {ownedBy("apps/v1", "ReplicaSet", "r"), "r", nil, true},
+		"above its controller":            {ownedBy("apps/v1", "ReplicaSet", "r"), "d", owners, true},
+		"of an operator":                  {ownedBy("apps/v1", "ReplicaSet", "r"), "mid", owners, true},
+		"being looked up":                 {ownedBy("apps/v1", "ReplicaSet", "r"), "slow", owners, true},
+		"nothing to do with it":           {ownedBy("apps/v1", "ReplicaSet", "r"), "another", owners, false},
+		"above one that is not there":     {ownedBy("apps/v1", "ReplicaSet", "r"), "d", owners[:1], false},
+		"in a version that is not served": {ownedBy("apps/v9", "ReplicaSet", "r"), "d", owners, false},
+		"not in a cycle":                  {ownedBy(operatorVersion, "Ring", "loop"), "d", nil, false},
+		"no controller":                   {nil, "r", owners, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pod("p", tc.of)
+			objects := &workload.Objects{Owners: tc.owners, Further: known}
+			if got := workload.Below(&p, tc.owner, objects.Source()); got != tc.want {
+				t.Errorf("it is below: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestOwnersOfOperators(t *testing.T) {
 	known := operators{
 		"Fleet top": made("top", -1, nil), "Ring mid": made("mid", 4, ownedBy(operatorVersion, "Fleet", "top")),

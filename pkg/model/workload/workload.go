@@ -140,6 +140,32 @@ func Of(pod *corev1.Pod, source Source) (Workload, error) {
 	return ofOwner(kind, object, source)
 }
 
+// Below reports whether an object is among those that control a pod, one above the other, as far as
+// they are known.
+func Below(pod *corev1.Pod, owner types.UID, source Source) bool {
+	object := metav1.Object(pod)
+	for range maxSteps {
+		ref := metav1.GetControllerOfNoCopy(object)
+		if ref == nil || ref.UID == owner {
+			return ref != nil
+		}
+		kind, exists := ControllerKind(ref)
+		var err error
+		switch {
+		case !exists:
+			return false
+		case kind == nil:
+			object, err = source.Further(pod.Namespace, ref)
+		default:
+			object, err = lookup(kind, ref, pod.Namespace, source)
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return false
+}
+
 // alone returns a pod as its own workload.
 func alone(pod *corev1.Pod) Workload {
 	return Workload{
