@@ -26,8 +26,9 @@ type kind struct {
 	rules  rules
 
 	objects map[string]*stored
-	// log has all changes, the oldest first.
-	log []*Change
+	// log has all changes, the oldest first, except for so many that are forgotten.
+	log       []*Change
+	forgotten int
 }
 
 func (k *kind) groupResource() schema.GroupResource {

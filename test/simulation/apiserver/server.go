@@ -84,6 +84,22 @@ func (s *Server) Revision() int64 { return s.revision }
 // Compact forgets what has happened until now: watches cannot begin before.
 func (s *Server) Compact() { s.compacted = s.revision }
 
+// Trim forgets what has happened up to a revision, as far as none of the watches that are open has
+// yet to deliver it: new ones cannot begin before it.
+func (s *Server) Trim(revision int64, open []*Watch) {
+	s.compacted = max(s.compacted, revision)
+	for _, k := range s.kinds {
+		known, _ := slices.BinarySearchFunc(k.log, revision+1, func(c *Change, revision int64) int { return int(c.revision - revision) })
+		for _, w := range open {
+			if w.kind == k {
+				known = min(known, w.next-k.forgotten)
+			}
+		}
+		k.log = slices.Delete(k.log, 0, known)
+		k.forgotten += known
+	}
+}
+
 // Serve carries out a request.
 func (s *Server) Serve(r *Request) Answer {
 	if r.Resource.Resource == "" {

@@ -75,7 +75,8 @@ type Watch struct {
 	initial []*stored
 	// streams is true until the end of the initial objects has been told.
 	streams bool
-	// next is the place in the log of the kind, revision that of the last change delivered.
+	// next is how many changes of the kind have been delivered or passed over, revision that of the
+	// last one.
 	next     int
 	revision int64
 }
@@ -85,7 +86,7 @@ func (s *Server) watch(k *kind, r *Request) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{server: s, kind: k, request: r, selects: selects, next: len(k.log), revision: s.revision}
+	w := &Watch{server: s, kind: k, request: r, selects: selects, next: k.forgotten + len(k.log), revision: s.revision}
 	version := r.query.Get("resourceVersion")
 	from, _ := strconv.ParseInt(version, 10, 64)
 	switch {
@@ -101,7 +102,8 @@ func (s *Server) watch(k *kind, r *Request) (*Watch, error) {
 	case from < s.compacted:
 		return nil, apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, s.compacted))
 	default:
-		w.next, _ = slices.BinarySearchFunc(k.log, from+1, func(c *Change, revision int64) int { return int(c.revision - revision) })
+		at, _ := slices.BinarySearchFunc(k.log, from+1, func(c *Change, revision int64) int { return int(c.revision - revision) })
+		w.next = k.forgotten + at
 		w.revision = from
 	}
 	return w, nil
@@ -118,8 +120,8 @@ func (w *Watch) Next() []byte {
 		w.streams = false
 		return w.mark(true)
 	}
-	for w.next < len(w.kind.log) {
-		change := w.kind.log[w.next]
+	for w.behind() > 0 {
+		change := w.kind.log[w.next-w.kind.forgotten]
 		w.next++
 		w.revision = change.revision
 		was, is := change.from != nil && w.selects(change.from), change.to != nil && w.selects(change.to)
@@ -142,8 +144,11 @@ func (w *Watch) Next() []byte {
 
 // Behind reports whether Next may return something.
 func (w *Watch) Behind() bool {
-	return len(w.initial) > 0 || w.streams || w.next < len(w.kind.log)
+	return len(w.initial) > 0 || w.streams || w.behind() > 0
 }
+
+// behind returns how many changes have not been looked at.
+func (w *Watch) behind() int { return w.kind.forgotten + len(w.kind.log) - w.next }
 
 // Bookmark returns the news that there is none, nil unless the client wants to hear that.
 func (w *Watch) Bookmark() []byte {
