@@ -23,7 +23,7 @@ func runKilled(ctx context.Context, seed uint64, kill world.Kill) (*result, erro
 	if kill.After {
 		args = append(args, "-after")
 	}
-	return runProcess(ctx, seed, nil, args...)
+	return usual.run(ctx, seed, nil, args...)
 }
 
 // reference runs a world in which nothing goes wrong, and returns the writes of it.

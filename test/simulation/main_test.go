@@ -50,6 +50,7 @@ var (
 	shrinkFlag   = flag.Duration("shrink", time.Minute, "how long to look for what suffices to break a promise that was broken")
 	timesFlag    = flag.String("times", "", "how often to run the world of the seed, to compare the histories")
 	orderFlag    = flag.String("order", "", "a number: have the same world go on in another order, which is the same every time, too")
+	weekFlag     = flag.String("week", "", "live with many Applications instead: for how long, how many, and how many Clusters, such as 168h:200:30")
 	profileFlag  = flag.String("profile", "", "file for the CPU profile of a world; with -world only")
 )
 
@@ -190,6 +191,10 @@ func TestWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	week, err := weekOf(*weekFlag)
+	if err != nil {
+		t.Fatal(err)
+	}
 	options := &world.Options{Seed: asked.first, Skip: asked.leaveOut, Definitions: definitions, Trace: io.Discard}
 	if *killsFlag {
 		options.Undisturbed, options.Kill = true, &world.Kill{Write: *killFlag, After: *afterFlag}
@@ -209,6 +214,9 @@ func TestWorld(t *testing.T) {
 		simulate := world.Simulate
 		if *fuzzFlag {
 			simulate = world.Fuzz
+		}
+		if week != nil {
+			simulate = func(options *world.Options) (*world.World, error) { return world.Live(options, week) }
 		}
 		w, violation := simulate(options)
 		r := result{Digest: w.Digest(), Virtual: time.Since(began), Counts: w.Counts, Names: w.Names()}

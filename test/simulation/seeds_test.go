@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -20,12 +21,27 @@ import (
 	"berth.dev/berth/test/internal/record"
 )
 
-// patience is how long the process of one world may take. A world that takes longer is not judged:
-// the machine is too slow, or something keeps virtual time from passing.
-const patience = 2 * time.Minute
+// terms are how the process of a world is run.
+type terms struct {
+	// patience is how long it may take. A world that takes longer is not judged: the machine is too
+	// slow, or something keeps virtual time from passing.
+	patience time.Duration
+	// environment is what it needs to know of the machine.
+	environment []string
+	// progress gets what it says meanwhile, nil for nobody.
+	progress io.Writer
+}
+
+// usual are the terms of most worlds. With these a program that test/simulation/repeatable has
+// built does the same every time. It ends soon, so it collects no garbage unless its world is
+// large.
+var usual = terms{
+	patience:    2 * time.Minute,
+	environment: []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1536MiB", "GODEBUG=randautoseed=0,asyncpreemptoff=1,memprofilerate=0"},
+}
 
 // errTooSlow says that a world was not judged.
-var errTooSlow = fmt.Errorf("it took longer than %s, the machine is too slow or the world stands still", patience)
+var errTooSlow = errors.New("the machine is too slow or the world stands still")
 
 // lastWords is how long a process may take to say what it was doing when its time was up.
 const lastWords = 10 * time.Second
@@ -54,13 +70,13 @@ const mostTraces = 20
 // was not judged.
 func runWorld(ctx context.Context, seed uint64, leaveOut []string) (*result, error) {
 	if len(leaveOut) == 0 {
-		return runProcess(ctx, seed, nil)
+		return usual.run(ctx, seed, nil)
 	}
 	told, err := (&scenario{&seed, leaveOut}).encode()
 	if err != nil {
 		return nil, err
 	}
-	return runProcess(ctx, seed, told)
+	return usual.run(ctx, seed, told)
 }
 
 // worldArgs returns the arguments of the process of a world. They have the same length whether it
@@ -83,10 +99,9 @@ func worldArgs(seed uint64, trace, scenario bool) []string {
 	return args
 }
 
-// runProcess runs the world of a seed, or of a scenario unless that is nil, in a process of its
-// own, with the environment that it needs and no other.
-func runProcess(ctx context.Context, seed uint64, told []byte, more ...string) (*result, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// run runs the world of a seed, or of a scenario unless that is nil, in a process of its own.
+func (with *terms) run(ctx context.Context, seed uint64, told []byte, more ...string) (*result, error) {
+	ctx, cancel := context.WithTimeout(ctx, with.patience)
 	defer cancel()
 	self, err := os.Executable()
 	if err != nil {
@@ -95,9 +110,7 @@ func runProcess(ctx context.Context, seed uint64, told []byte, more ...string) (
 	trace := *traceFlag && told == nil && len(more) == 0
 	child := exec.CommandContext(ctx, self, append(worldArgs(seed, trace, told != nil), more...)...)
 	child.Stdin = bytes.NewReader(told)
-	// With these a program that test/simulation/repeatable has built does the same every time. It ends
-	// soon, so it collects no garbage unless its world is large.
-	child.Env = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1536MiB", "GODEBUG=randautoseed=0,asyncpreemptoff=1,memprofilerate=0"}
+	child.Env = with.environment
 	// Then it says what all its goroutines do, and ends.
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGQUIT) }
 	child.WaitDelay = lastWords
@@ -105,10 +118,12 @@ func runProcess(ctx context.Context, seed uint64, told []byte, more ...string) (
 	child.Stdout, child.Stderr = &out, &problems
 	if trace {
 		child.Stderr = os.Stderr
+	} else if with.progress != nil {
+		child.Stderr = io.MultiWriter(&problems, with.progress)
 	}
 	err = child.Run()
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("%w%s", errTooSlow, standing(problems.String()))
+		return nil, fmt.Errorf("it took longer than %s, %w%s", with.patience, errTooSlow, standing(problems.String()))
 	}
 	for line := range strings.Lines(out.String()) {
 		if text, found := strings.CutPrefix(line, resultMark); found {

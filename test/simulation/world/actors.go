@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	model "berth.dev/berth/pkg/model/workload"
 	"berth.dev/berth/test/simulation/apiserver"
 )
 
@@ -44,7 +45,7 @@ type object = map[string]any
 // those who act look again.
 func (w *World) act(verb string, resource schema.GroupVersionResource, name, subresource string, body any) bool {
 	in := namespace
-	if resource == nodes || resource == clusters || resource == resources {
+	if slices.Contains([]schema.GroupVersionResource{nodes, clusters, resources, metrics, providers}, resource) {
 		in = ""
 	}
 	answer := w.server.Serve(apiserver.NewRequest(verb, resource, in, name, subresource, body))
@@ -83,6 +84,9 @@ func (w *World) saw(change *apiserver.Change) {
 		w.sawLease(change)
 	default:
 		w.sawOwn(change)
+		if w.fleet != nil {
+			w.fleet.saw(change)
+		}
 	}
 }
 
@@ -107,7 +111,7 @@ func (w *World) sawPod(change *apiserver.Change) {
 		w.after(w.pause("end of "+after.Name, 2*time.Second), func() { w.endPod(after) })
 	case before == nil || before.Spec.NodeName == "":
 		w.bound[after.UID] = time.Now()
-		w.after(w.pause("start of "+after.Name, time.Second), func() { w.startPod(after.Name) })
+		w.after(w.startsIn(after), func() { w.startPod(after.Name) })
 	}
 }
 
@@ -129,6 +133,9 @@ func (w *World) sort(before, after *corev1.Pod) {
 		for _, l := range w.workloads {
 			l.changed = l.changed || l.uid.UID == owner
 		}
+		if w.fleet != nil {
+			w.fleet.look()
+		}
 	}
 }
 
@@ -146,40 +153,6 @@ func ownerOf(pod *corev1.Pod) types.UID {
 // pause is how long something takes, up to a time, as the seed wants it.
 func (w *World) pause(name string, most time.Duration) time.Duration {
 	return most/10 + time.Duration(w.hash(name)%uint64(most))
-}
-
-// startPod is what a kubelet does for a pod that it was given.
-func (w *World) startPod(name string) {
-	pod := w.pods[name]
-	if pod == nil || pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName == "" || !w.nodeWorks(pod.Spec.NodeName) {
-		return
-	}
-	at := time.Now().UTC().Format(time.RFC3339)
-	kinds := []string{"PodScheduled", "Initialized", "ContainersReady", "Ready"}
-	conditions := make([]object, len(kinds))
-	for i, kind := range kinds {
-		conditions[i] = object{"type": kind, "status": "True", "lastTransitionTime": at}
-	}
-	w.act("patch", pods, name, "status", object{"status": object{"phase": "Running", "startTime": at, "conditions": conditions}})
-}
-
-// endPod is what a kubelet does for a pod that is to end, and the garbage collector if there is no
-// kubelet any more.
-func (w *World) endPod(pod *corev1.Pod) {
-	now := w.pods[pod.Name]
-	if now == nil || now.UID != pod.UID {
-		return
-	}
-	if w.nodes[pod.Spec.NodeName] != nil && !w.nodeWorks(pod.Spec.NodeName) {
-		w.after(time.Second, func() { w.endPod(pod) })
-		return
-	}
-	w.act("delete", pods, pod.Name, "", metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))})
-}
-
-func (w *World) nodeWorks(name string) bool {
-	node := w.nodes[name]
-	return node != nil && !w.broken[name]
 }
 
 // workload is a Deployment with one ReplicaSet.
@@ -251,7 +224,7 @@ func (w *World) of(l *workload) []*corev1.Pod {
 	}
 	assigned := func(pod *corev1.Pod) int { return min(1, len(pod.Spec.NodeName)) }
 	ready := func(pod *corev1.Pod) int {
-		if pod.Status.Phase == corev1.PodRunning {
+		if model.Ready(pod) {
 			return 1
 		}
 		return 0
@@ -266,6 +239,9 @@ func (w *World) of(l *workload) []*corev1.Pod {
 func (w *World) controlPods(l *workload) {
 	own := w.of(l)
 	for range int(l.replicas) - len(own) {
+		if w.fleet != nil && w.fleet.refuses(l) {
+			break
+		}
 		l.serial++
 		w.create(pods, l.pod())
 	}
@@ -276,7 +252,7 @@ func (w *World) controlPods(l *workload) {
 	w.shrinking = false
 	ready := int32(0)
 	for _, pod := range own {
-		if pod.Status.Phase == corev1.PodRunning {
+		if model.Ready(pod) {
 			ready++
 		}
 	}

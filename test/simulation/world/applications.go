@@ -125,6 +125,9 @@ func (w *World) roll(found *appsv1.Deployment) {
 		w.act("patch", replicaSets, set, "", object{"spec": object{"replicas": replicas}})
 	}
 	l.replicas, l.status, l.changed = replicas, "", true
+	if w.fleet != nil {
+		w.fleet.look()
+	}
 }
 
 func (w *World) workloadOf(name string) *workload {

@@ -28,7 +28,7 @@ type Write struct {
 // a lease are so many, and so alike, that the first one of a program stands for them.
 func (w *World) noteWrite(c *call) {
 	renewal := c.request.Kind() == "update leases" && !strings.HasSuffix(c.name, " #1")
-	if c.request.Writes() && !renewal && !w.calmed {
+	if w.undisturbed && c.request.Writes() && !renewal && !w.calmed {
 		w.Writes = append(w.Writes, Write{c.name, c.process.program.Name + ": " + c.request.Kind()})
 	}
 }
@@ -36,12 +36,11 @@ func (w *World) noteWrite(c *call) {
 // killed ends the process of a request if that is the write to be killed at, before or after it is
 // carried out, and reports whether it was.
 func (w *World) killed(c *call) bool {
-	if w.kill == nil || c.name != w.kill.Write {
+	when := w.killsAt(c)
+	if when == "" {
 		return false
 	}
-	when := "before"
-	if w.kill.After {
-		when = "after"
+	if when == "after" {
 		w.wrote(c, w.serve(c))
 	}
 	w.notef("%s is killed %s %s", c.process.program.Name, when, c.name)
@@ -50,4 +49,17 @@ func (w *World) killed(c *call) bool {
 	w.end(c.process)
 	w.after(restartPause, func() { w.start(program) })
 	return true
+}
+
+// killsAt returns whether the process of a request is killed before or after it, empty for neither.
+func (w *World) killsAt(c *call) (when string) {
+	switch {
+	case w.fleet != nil:
+		return w.fleet.killsAt(c)
+	case w.kill == nil || c.name != w.kill.Write:
+		return ""
+	case w.kill.After:
+		return "after"
+	}
+	return "before"
 }

@@ -41,6 +41,10 @@ func (w *World) judge(before, after *corev1.Pod) {
 		return // users may have changed everything
 	}
 	was, is := nodeOf(before), nodeOf(after)
+	if w.fleet != nil {
+		w.fleet.judgePod(before, after)
+		return
+	}
 	switch {
 	case was != "" && is != "" && was != is && before.UID == after.UID:
 		w.violatef("pod %s was bound to %s and then to %s", after.Name, was, is)

@@ -114,7 +114,7 @@ const restartPause = time.Second
 // end cuts a process off from the world, as a SIGKILL does.
 func (w *World) end(p *process) {
 	p.alive = false
-	if p.program.scheduler {
+	if p.program.scheduler || w.fleet != nil {
 		p.stop()
 	}
 	for _, c := range w.calls {
@@ -242,11 +242,17 @@ func runControllers(ctx context.Context, p *process) error {
 	election.Lock = fence.NewLasting(election.Lock)
 	options := manager.NewOptions()
 	options.LeaderElect, options.MetricsBindAddress, options.HealthProbeBindAddress = false, "0", "0"
+	if p.world.fleet != nil {
+		options.Metrics.Interval = measured
+	}
 	ended := make(chan error, 1)
 	lost := make(chan error, 1)
 	go func() {
 		lost <- p.lead(ctx, election, func(ctx context.Context) {
-			ended <- manager.Run(context.WithoutCancel(ctx), options, p.config(options.KubeAPIQPS, options.KubeAPIBurst))
+			if p.world.fleet == nil { // which runs for so long that what has ended must not stay in memory
+				ctx = context.WithoutCancel(ctx)
+			}
+			ended <- manager.Run(ctx, options, p.config(options.KubeAPIQPS, options.KubeAPIBurst))
 		})
 	}()
 	select {

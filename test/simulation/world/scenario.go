@@ -5,6 +5,7 @@ package world
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,10 +68,13 @@ func (w *World) addNode(name, site string) {
 	w.create(nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Labels: map[string]string{siteLabel: site, corev1.LabelHostname: name},
 	}})
+	has := object{"cpu": "64", "memory": "64Gi", "pods": "110"}
+	if w.fleet != nil {
+		has["pods"] = strconv.Itoa(podsEach)
+	}
 	w.act("patch", nodes, name, "status", object{"status": object{
-		"capacity":    object{"cpu": "64", "memory": "64Gi", "pods": "110"},
-		"allocatable": object{"cpu": "64", "memory": "64Gi", "pods": "110"},
-		"conditions":  []object{{"type": "Ready", "status": "True"}},
+		"capacity": has, "allocatable": has,
+		"conditions": []object{{"type": "Ready", "status": "True"}},
 	}})
 }
 

@@ -57,7 +57,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	c := w.send(t.process, request)
 	if c == nil {
-		<-t.process.never
+		select {
+		case <-t.process.never:
+		case <-w.endedOf(r):
+		}
 		return nil, errRefused
 	}
 	select {

@@ -83,8 +83,10 @@ type World struct {
 	// drawn are the workloads that the seed wants, workloads those that there are.
 	drawn, workloads []*workload
 	applications     []*application
-	generations      map[string]int64
-	pods             map[string]*corev1.Pod
+	// fleet are the Applications of a week, nil in other worlds.
+	fleet       *fleet
+	generations map[string]int64
+	pods        map[string]*corev1.Pod
 	// staying are the pods of each owner that are not being deleted.
 	staying   map[types.UID]map[string]*corev1.Pod
 	nodes     map[string]*corev1.Node
