@@ -25,6 +25,7 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
+	"berth.dev/berth/pkg/model/stamp"
 )
 
 // memory answers lists of one namespace as a cache does that does not copy, and takes every write.
@@ -36,15 +37,26 @@ type memory struct {
 	deployments []appsv1.Deployment
 	replicaSets []appsv1.ReplicaSet
 	pods        []corev1.Pod
-	writes      int
+	// byController are the pods by the UID of their controller.
+	byController map[string][]corev1.Pod
+	writes       int
+	// wholes is how often all pods were read.
+	wholes int
 	// status is the last one that was written of a policy, of statusBytes as JSON.
 	status      berthv1alpha1.PropagationPolicyStatus
+	statuses    map[string]berthv1alpha1.PropagationPolicyStatus
 	statusBytes int
 	// patches counts the pods that were written to, several at a time.
 	patches atomic.Int64
 }
 
-func (m *memory) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+func (m *memory) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	options := client.ListOptions{}
+	options.ApplyOptions(opts)
+	if pods, are := list.(*corev1.PodList); are && options.FieldSelector != nil {
+		pods.Items = append(pods.Items, m.byController[options.FieldSelector.Requirements()[0].Value]...)
+		return nil
+	}
 	switch l := list.(type) {
 	case *berthv1alpha1.ClusterList:
 		l.Items = append(l.Items, m.clusters...)
@@ -57,12 +69,23 @@ func (m *memory) List(_ context.Context, list client.ObjectList, _ ...client.Lis
 	case *appsv1.ReplicaSetList:
 		l.Items = append(l.Items, m.replicaSets...)
 	case *corev1.PodList:
+		m.wholes++
 		l.Items = append(l.Items, m.pods...)
 	case *appsv1.StatefulSetList, *batchv1.JobList, *batchv1.CronJobList, *corev1.ReplicationControllerList:
 	default:
 		return fmt.Errorf("nobody lists a %T", list)
 	}
 	return nil
+}
+
+func (m *memory) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	for i := range m.policies {
+		if policy, is := o.(*berthv1alpha1.PropagationPolicy); is && m.policies[i].Name == key.Name {
+			m.policies[i].DeepCopyInto(policy)
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no %T %s", o, key.Name)
 }
 
 func (m *memory) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
@@ -94,6 +117,9 @@ func (s statusWriter) Patch(_ context.Context, o client.Object, _ client.Patch, 
 			return err
 		}
 		s.m.status, s.m.statusBytes = policy.Status, len(written)
+		if s.m.statuses != nil {
+			s.m.statuses[policy.Name] = policy.Status
+		}
 	}
 	return nil
 }
@@ -101,7 +127,7 @@ func (s statusWriter) Patch(_ context.Context, o client.Object, _ client.Patch, 
 // newMemory has policies with a Deployment each, and so many pods in all, over ten clusters of
 // twenty nodes.
 func newMemory(policies, pods int) *memory {
-	m := &memory{}
+	m := &memory{byController: map[string][]corev1.Pod{}, statuses: map[string]berthv1alpha1.PropagationPolicyStatus{}}
 	var clusterNames []string
 	for c := range 10 {
 		name := fmt.Sprintf("c%d", c)
@@ -127,11 +153,14 @@ func newMemory(policies, pods int) *memory {
 		rs.OwnerReferences[0].Name, rs.OwnerReferences[0].UID = name, d.UID
 		m.deployments, m.replicaSets = append(m.deployments, *d), append(m.replicaSets, *rs)
 		for k := range each {
-			pod := webPod(fmt.Sprintf("%s-%d", name, k), m.nodes[(k%10)*20].Name, int32(k), func(p *corev1.Pod) {
+			node := m.nodes[(k%10)*20].Name
+			pod := webPod(fmt.Sprintf("%s-%d", name, k), node, int32(k), func(p *corev1.Pod) {
 				p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = rs.Name, rs.UID
+				p.Annotations = stamp.Stamp{Policy: name, Cluster: clusterNames[k%10], Seat: int32(k)}.Annotations(p, node)
 			})
 			m.pods = append(m.pods, *pod)
 		}
+		m.byController[string(rs.UID)] = m.pods[len(m.pods)-each:]
 	}
 	return m
 }
@@ -155,6 +184,35 @@ func BenchmarkPass(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkGlance is what a change costs of one pod of a namespace in which all others are where
+// they should be.
+func BenchmarkGlance(b *testing.B) {
+	for _, size := range []struct{ policies, pods int }{{1, 100}, {100, 10_000}, {1_000, 10_000}} {
+		b.Run(fmt.Sprintf("policies=%d/pods=%d", size.policies, size.pods), func(b *testing.B) {
+			m := newMemory(size.policies, size.pods)
+			r := benchReconciler(m)
+			if _, err := r.Reconcile(b.Context(), namespace); err != nil {
+				b.Fatal(err)
+			}
+			for i := range m.policies { // its status is as it should be
+				m.policies[i].Status = m.statuses[m.policies[i].Name]
+			}
+			before, after := &m.pods[0], m.pods[0].DeepCopy()
+			after.Annotations["example.com/changed"] = "true"
+			b.ReportAllocs()
+			for b.Loop() {
+				r.PodChanged(before, after)
+				if _, err := r.Reconcile(b.Context(), namespace); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if m.wholes > 1 {
+				b.Fatalf("all pods were read %d times, want once", m.wholes)
+			}
+		})
 	}
 }
 

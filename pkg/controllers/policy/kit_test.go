@@ -66,6 +66,8 @@ type harness struct {
 	// fail makes requests to the server fail.
 	fail func(verb string, object runtime.Object) error
 	last reconcile.Result
+	// wholes is how often all pods of the namespace have been read from the cache.
+	wholes int
 }
 
 // evictor deletes pods on the server, unless refuse says otherwise.
@@ -93,9 +95,12 @@ func (i indexer) IndexField(_ context.Context, object client.Object, field strin
 	return nil
 }
 
+// scheme is that of all clients. To make one takes longer than most tests do.
+var scheme = sync.OnceValue(schemetest.New)
+
 func builder(t *testing.T) *fake.ClientBuilder {
 	t.Helper()
-	b := fake.NewClientBuilder().WithScheme(schemetest.New()).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
+	b := fake.NewClientBuilder().WithScheme(scheme()).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
 		WithIndex(&berthv1alpha1.Cluster{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} })
 	if err := policy.IndexPods(t.Context(), indexer{b}); err != nil {
 		t.Fatal(err)
@@ -202,6 +207,11 @@ func (r readCache) Get(ctx context.Context, key client.ObjectKey, o client.Objec
 }
 
 func (r readCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	options := client.ListOptions{}
+	options.ApplyOptions(opts)
+	if _, pods := list.(*corev1.PodList); pods && options.FieldSelector == nil {
+		r.h.wholes++
+	}
 	return r.h.cache.List(ctx, list, opts...)
 }
 
@@ -222,6 +232,13 @@ func (s splitClient) List(ctx context.Context, list client.ObjectList, opts ...c
 // sync brings the cache up to date with the server.
 func (h *harness) sync() {
 	h.t.Helper()
+	h.refresh()
+	h.tracker.Invalidate()
+}
+
+// refresh is sync where no Cluster and no node has changed.
+func (h *harness) refresh() {
+	h.t.Helper()
 	fail := h.fail
 	h.fail = nil
 	defer func() { h.fail = fail }()
@@ -237,7 +254,6 @@ func (h *harness) sync() {
 		b.WithLists(list)
 	}
 	h.cache = b.Build()
-	h.tracker.Invalidate()
 	h.Adviser = advisertest.New(h.t, h.cache)
 }
 

@@ -208,6 +208,8 @@ type notes struct {
 	// autoscalers are those of the namespace as they were at some time, nil until somebody asks.
 	autoscalers   []autoscalingv2.HorizontalPodAutoscaler
 	autoscalersAt time.Time
+	// peace is what was at rest after the last pass, nil if that failed.
+	peace *peace
 }
 
 // next returns the notes for the pass after this one: without records, and without what concerns

@@ -79,18 +79,24 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	p.notes = before.next(policies, p.snapshot.Sites())
 	p.now, p.unheard, p.schedulers = r.Clock.Now(), p.lookUp(ctx), r.Schedulers
 	for _, policy := range policies {
-		in := &inForce{Policy: p.notes.policies.Of(policy), policy: policy}
-		if in.Err == nil {
-			in.clusters = p.clustersOf(in.Order)
-			in.unsettled, in.settledIn = modelpolicy.Unsettled(policy, in.clusters, p.now)
-		}
-		in.unread = r.unreadKinds(policy)
+		in := p.inForce(policy, p.notes.policies.Of(policy))
 		p.policies = append(p.policies, in)
 		p.byUID[policy.UID] = in
 	}
 	p.assign(policymatch.NewIndex(policies), workload.Observe(objects))
 	r.memory.keep(namespace, p.notes)
 	return p, nil
+}
+
+// inForce returns a policy without workloads, with what it was compiled to.
+func (p *pass) inForce(policy *berthv1alpha1.PropagationPolicy, compiled *modelpolicy.Policy) *inForce {
+	in := &inForce{Policy: compiled, policy: policy}
+	if in.Err == nil {
+		in.clusters = p.clustersOf(in.Order)
+		in.unsettled, in.settledIn = modelpolicy.Unsettled(policy, in.clusters, p.now)
+	}
+	in.unread = p.unreadKinds(policy)
+	return in
 }
 
 // assign gives each workload to the policy in force for it, and notes it with the others that

@@ -69,6 +69,7 @@ type Reconciler struct {
 	Options
 	memory  memory
 	lookups lookups
+	asks    asks
 	// queue is where passes are asked for; it is set before the first pass over allNamespaces.
 	queue atomic.Pointer[queue]
 }
@@ -80,11 +81,23 @@ func New(options Options) *Reconciler {
 	return &Reconciler{Options: options, memory: memory{began: options.Clock.Now(), namespaces: map[string]*notes{}}}
 }
 
-// Reconcile makes one pass over a namespace.
+// Reconcile makes one pass over a namespace, unless a glance at what has changed there is enough.
 func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile.Result, error) {
 	if namespace == allNamespaces {
 		return reconcile.Result{}, r.askEverywhere(ctx)
 	}
+	result, enough, err := r.glance(ctx, namespace, r.asks.take(namespace))
+	if err == nil && !enough {
+		result, err = r.pass(ctx, namespace)
+	}
+	if err != nil {
+		r.asks.whole(namespace)
+	}
+	return result, err
+}
+
+// pass makes one pass over a namespace.
+func (r *Reconciler) pass(ctx context.Context, namespace string) (reconcile.Result, error) {
 	p, err := r.gather(ctx, namespace)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -105,7 +118,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, namespace string) (reconcile
 	}
 	p.publish()
 	countReplicas(namespace, p.policies)
-	return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
+	err = errors.Join(errs...)
+	if err == nil {
+		p.makePeace()
+	}
+	return reconcile.Result{RequeueAfter: p.next}, err
 }
 
 // reportPause is the least time between two writes of the status of a policy. While pods come and

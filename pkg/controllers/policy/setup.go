@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -40,12 +41,13 @@ const (
 	passes = 4
 )
 
-// stampedIndex is the index of the pods that policies have placed, all under isStamped.
-const stampedIndex, isStamped = "berth.dev/stamped", "true"
+// stampedIndex is the index of the pods that policies have placed, all under isStamped, and
+// controllerIndex that of pods by the UID of their controller.
+const stampedIndex, isStamped, controllerIndex = "berth.dev/stamped", "true", "berth.dev/controller"
 
 type queue = workqueue.TypedRateLimitingInterface[string]
 
-// IndexPods adds the index of pods that the controller needs. It is to be called once, before the
+// IndexPods adds the indices of pods that the controller needs. It is to be called once, before the
 // cache starts.
 func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 	err := indexer.IndexField(ctx, &corev1.Pod{}, stampedIndex, func(object client.Object) []string {
@@ -58,6 +60,15 @@ func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 	})
 	if err != nil {
 		return fmt.Errorf("indexing pods that policies have placed: %w", err)
+	}
+	err = indexer.IndexField(ctx, &corev1.Pod{}, controllerIndex, func(object client.Object) []string {
+		if ref := metav1.GetControllerOfNoCopy(object); ref != nil {
+			return []string{string(ref.UID)}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("indexing pods by their controllers: %w", err)
 	}
 	return nil
 }
@@ -79,20 +90,20 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			},
 		}).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.PropagationPolicy{},
-			ofNamespace[*berthv1alpha1.PropagationPolicy](),
+			onChange(r, anything[*berthv1alpha1.PropagationPolicy]),
 			policyChanges())).
-		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, ofNamespace[*corev1.Pod](), podChanges())).
+		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, onChange(r, controllerAlone), podChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), state.NodeChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
 			everywhere[*berthv1alpha1.Cluster](r), clusterChanges())).
 		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{},
 			onEvent(func(_ context.Context, _ *berthv1alpha1.ClusterResource, q queue) { r.ask(q) }), r.grantChanges()))
 	for _, kind := range workload.Kinds() {
-		b.WatchesRawSource(workloadSource(c, kind.NewObject()))
+		b.WatchesRawSource(workloadSource(r, c, kind.NewObject()))
 	}
 	if r.Owners != nil {
 		b.WatchesRawSource(source.TypedFunc[string](func(_ context.Context, q queue) error {
-			r.Owners.Listen(func(namespace string, _ types.UID) { q.AddAfter(namespace, pause) })
+			r.Owners.Listen(func(namespace string, _ types.UID) { r.askWhole(namespace, q, pause) })
 			return nil
 		}))
 	}
@@ -137,13 +148,8 @@ func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] 
 	}
 }
 
-func workloadSource[T client.Object](c cache.Cache, object T) source.TypedSource[string] {
-	return source.TypedKind(c, object, ofNamespace[T](), predicate.TypedResourceVersionChangedPredicate[T]{})
-}
-
-// ofNamespace asks for a pass over the namespace of the object.
-func ofNamespace[T client.Object]() handler.TypedEventHandler[T, string] {
-	return onEvent(func(_ context.Context, object T, q queue) { q.AddAfter(object.GetNamespace(), pause) })
+func workloadSource[T client.Object](r *Reconciler, c cache.Cache, object T) source.TypedSource[string] {
+	return source.TypedKind(c, object, onChange(r, statusAlone[T]), predicate.TypedResourceVersionChangedPredicate[T]{})
 }
 
 // allNamespaces is the key of a pass that asks for a pass over each namespace that has a policy.
@@ -173,9 +179,15 @@ func (r *Reconciler) askEverywhere(ctx context.Context) error {
 	}
 	q := *r.queue.Load()
 	for i := range list.Items {
-		q.AddAfter(list.Items[i].Namespace, pause/2)
+		r.askWhole(list.Items[i].Namespace, q, pause/2)
 	}
 	return nil
+}
+
+// askWhole asks for a pass over a namespace, in which anything may have changed.
+func (r *Reconciler) askWhole(namespace string, q queue, after time.Duration) {
+	r.asks.whole(namespace)
+	q.AddAfter(namespace, after)
 }
 
 // onEvent handles all kinds of events alike.

@@ -28,6 +28,21 @@ type Owners interface {
 
 // ListWorkloads reads the objects of a namespace from a cache, without copying them.
 func ListWorkloads(ctx context.Context, reader client.Reader, namespace string) (*workload.Objects, error) {
+	objects, err := ListOwners(ctx, reader, namespace)
+	if err != nil {
+		return nil, err
+	}
+	var pods corev1.PodList
+	if err := reader.List(ctx, &pods, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing pods of namespace %s: %w", namespace, err)
+	}
+	objects.Pods = pods.Items
+	return objects, nil
+}
+
+// ListOwners reads the objects of a namespace that own pods from a cache, without copying them, and
+// no pods.
+func ListOwners(ctx context.Context, reader client.Reader, namespace string) (*workload.Objects, error) {
 	objects := &workload.Objects{}
 	options := []client.ListOption{client.InNamespace(namespace), client.UnsafeDisableDeepCopy}
 	for _, kind := range workload.Kinds() {
@@ -35,11 +50,6 @@ func ListWorkloads(ctx context.Context, reader client.Reader, namespace string) 
 			return nil, fmt.Errorf("listing %s of namespace %s: %w", kind.Resource, namespace, err)
 		}
 	}
-	var pods corev1.PodList
-	if err := reader.List(ctx, &pods, options...); err != nil {
-		return nil, fmt.Errorf("listing pods of namespace %s: %w", namespace, err)
-	}
-	objects.Pods = pods.Items
 	return objects, nil
 }
 
