@@ -234,9 +234,11 @@ func (a *tenant) scaleSoon() {
 	})
 }
 
-// scale is what an autoscaler does, and reports whether there is more to be done.
+// scale is what an autoscaler does, and reports whether there may be more to be done.
 func (a *tenant) scale(l *workload) bool {
 	switch live := int(l.replicas); {
+	case live == 0:
+		return true // None switches an autoscaler off.
 	case live == a.load:
 		a.lower = time.Time{}
 		return false
