@@ -97,9 +97,7 @@ func (in *inForce) rests() bool {
 // rests reports whether all pods of a workload run, where they should and in the order in which
 // they should, and nothing is remembered of times when that was otherwise.
 func (p *placement) rests(in *inForce) bool {
-	if !p.note.idle() || !p.ReplicasKnown || !p.RolloutFinished() || p.Foreign() || workload.KindFor(p.APIVersion, p.Kind) == nil ||
-		p.Misplaced > 0 || p.pending > 0 || len(p.Leaving) > 0 || p.places == nil || p.putOff > 0 ||
-		len(p.bound) != int(p.Replicas) || len(p.Observed.Pods) != int(p.Replicas) {
+	if !p.note.idle() || !p.complete() || p.Misplaced > 0 || p.places == nil || p.putOff > 0 {
 		return false
 	}
 	for i := range p.places {
@@ -110,17 +108,29 @@ func (p *placement) rests(in *inForce) bool {
 	return true
 }
 
+// complete reports whether a workload of a kind that is read has all of its replicas, and no
+// others.
+func (p *placement) complete() bool {
+	read := !p.Foreign() && workload.KindFor(p.APIVersion, p.Kind) != nil
+	replicas := int(p.Replicas)
+	return read && p.ReplicasKnown && p.RolloutFinished() && p.pending == 0 && len(p.Leaving) == 0 &&
+		len(p.bound) == replicas && len(p.Observed.Pods) == replicas
+}
+
 // idle reports whether nothing is remembered that a pass would have to look after.
 func (r *record) idle() bool {
 	return !r.open && !r.told && r.held == "" && len(r.limits.clusters) == 0 &&
 		len(r.gone)+len(r.asked)+len(r.refusals)+len(r.promised)+len(r.lacks) == 0
 }
 
+// over reports whether time alone may have changed something.
+func (p *peace) over(now time.Time) bool { return !p.until.IsZero() && !now.Before(p.until) }
+
 // glance looks at the policies alone that are above some objects, and reports whether that was
 // enough: they were at rest and still are.
 func (r *Reconciler) glance(ctx context.Context, namespace string, objects sets.Set[types.UID]) (result reconcile.Result, enough bool, err error) {
 	before, now := r.memory.of(namespace), r.Clock.Now()
-	if len(objects) == 0 || before.peace == nil || !before.peace.until.IsZero() && !now.Before(before.peace.until) {
+	if len(objects) == 0 || before.peace == nil || before.peace.over(now) {
 		return result, false, nil
 	}
 	snapshot, err := r.Topology.Snapshot(ctx)
@@ -129,29 +139,43 @@ func (r *Reconciler) glance(ctx context.Context, namespace string, objects sets.
 	}
 	p := &pass{Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), before: before.records, notes: before}
 	p.snapshot, p.now, p.unheard, p.schedulers = snapshot, now, p.lookUp(ctx), r.Schedulers
+	if enough, err := p.lookAt(ctx, objects); err != nil || !enough {
+		return result, false, err
+	}
+	return p.reportGlance(ctx)
+}
+
+// lookAt looks at the policies that are above some objects, and reports whether all are at rest.
+func (p *pass) lookAt(ctx context.Context, objects sets.Set[types.UID]) (bool, error) {
 	for len(objects) > 0 {
 		object, _ := objects.Clone().PopAny()
-		one := before.peace.policies[object]
+		one := p.notes.peace.policies[object]
 		if one == nil {
-			return result, false, nil
+			return false, nil
 		}
 		in, err := p.look(ctx, one)
 		if err != nil || in == nil {
-			return result, false, err
+			return false, err
 		}
 		p.policies, objects = append(p.policies, in), objects.Difference(one.objects)
 	}
-	var errs []error
-	for _, in := range p.policies {
-		errs = append(errs, p.report(ctx, in))
+	return true, nil
+}
+
+// reportGlance writes what the status of the policies is now, and asks for what is to come: a
+// status that was written a moment ago, and what the last pass waits for.
+func (p *pass) reportGlance(ctx context.Context) (result reconcile.Result, enough bool, err error) {
+	errs := make([]error, len(p.policies))
+	for i, in := range p.policies {
+		errs[i] = p.report(ctx, in)
 	}
 	if p.next > 0 {
 		for _, in := range p.policies {
-			r.asks.about(namespace, in.placements[0].UID)
+			p.asks.about(p.namespace, in.placements[0].UID)
 		}
 	}
-	if until := before.peace.until; !until.IsZero() {
-		p.requeueAfter(until.Sub(now))
+	if until := p.notes.peace.until; !until.IsZero() {
+		p.requeueAfter(until.Sub(p.now))
 	}
 	return reconcile.Result{RequeueAfter: p.next}, true, errors.Join(errs...)
 }
@@ -161,13 +185,12 @@ func (p *pass) look(ctx context.Context, one *atRest) (*inForce, error) {
 	known := one.compiled.Object
 	policy := &berthv1alpha1.PropagationPolicy{}
 	err := p.Client.Get(ctx, client.ObjectKeyFromObject(known), policy)
-	if apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("reading policy %s/%s: %w", known.Namespace, known.Name, err)
-	}
-	if policy.UID != known.UID || policy.Generation != known.Generation || !modelpolicy.SameMeaning(policy, known) {
+	case policy.UID != known.UID || policy.Generation != known.Generation || !modelpolicy.SameMeaning(policy, known):
 		return nil, nil
 	}
 	found, err := p.observe(ctx, one)
@@ -175,20 +198,27 @@ func (p *pass) look(ctx context.Context, one *atRest) (*inForce, error) {
 		return nil, err
 	}
 	in := p.inForce(policy, one.compiled)
-	replicas := int32(0)
-	for i, o := range found {
-		note := p.before[o.ID()]
-		if len(found) != len(one.workloads) || o.ID() != one.workloads[i] || note == nil || !o.Asks(p.schedulers) {
-			return nil, nil
-		}
-		note.update(policyVersion{uid: policy.UID, generation: policy.Generation}, o.Pods, p.now)
-		in.placements = append(in.placements, p.assess(in, o, note))
-		replicas += o.Replicas
+	if !p.place(in, found) || p.next > 0 || !in.rests() {
+		return nil, nil
 	}
-	if len(found) != len(one.workloads) || replicas != one.replicas || p.next > 0 || !in.rests() {
+	if now := in.atRest(); !slices.Equal(now.workloads, one.workloads) || now.replicas != one.replicas {
 		return nil, nil
 	}
 	return in, nil
+}
+
+// place gives workloads to the policy that was in force for them, and reports whether it still may
+// be.
+func (p *pass) place(in *inForce, observed []*workload.Observed) bool {
+	for _, o := range observed {
+		note := p.before[o.ID()]
+		if note == nil || !o.Asks(p.schedulers) {
+			return false
+		}
+		note.update(policyVersion{uid: in.policy.UID, generation: in.policy.Generation}, o.Pods, p.now)
+		in.placements = append(in.placements, p.assess(in, o, note))
+	}
+	return len(observed) > 0
 }
 
 // observe returns the workloads of a policy, in their order.
