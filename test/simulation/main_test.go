@@ -211,14 +211,7 @@ func TestWorld(t *testing.T) {
 	}
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
-		simulate := world.Simulate
-		if *fuzzFlag {
-			simulate = world.Fuzz
-		}
-		if week != nil {
-			simulate = func(options *world.Options) (*world.World, error) { return world.Live(options, week) }
-		}
-		w, violation := simulate(options)
+		w, violation := simulation(week)(options)
 		r := result{Digest: w.Digest(), Virtual: time.Since(began), Counts: w.Counts, Names: w.Names()}
 		if options.Undisturbed {
 			r.Writes = w.Writes
@@ -233,6 +226,17 @@ func TestWorld(t *testing.T) {
 		finished <- 0
 		select {} // the process ends
 	})
+}
+
+// simulation returns what is done with the world.
+func simulation(week *world.Week) func(*world.Options) (*world.World, error) {
+	switch {
+	case week != nil:
+		return func(options *world.Options) (*world.World, error) { return world.Live(options, week) }
+	case *fuzzFlag:
+		return world.Fuzz
+	}
+	return world.Simulate
 }
 
 func tell(out io.Writer, r *result) {

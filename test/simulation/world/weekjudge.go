@@ -6,10 +6,12 @@ package world
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	model "berth.dev/berth/pkg/model/workload"
@@ -29,25 +31,27 @@ func (f *fleet) judgePod(before, after *corev1.Pod) {
 	case was == "" && is != "":
 		f.Counts.Bound++
 		f.notef("pod %s is bound to %s", after.Name, is)
+	case stays(before) && !stays(after):
+		f.judgeTaken(f.byName[before.Labels["app"]], before)
 	}
-	if !stays(before) || stays(after) {
+}
+
+// judgeTaken checks that a pod is not missed that was taken away by Berth, or by a ReplicaSet that
+// Berth has shrunk.
+func (f *fleet) judgeTaken(a *tenant, pod *corev1.Pod) {
+	if f.acting == nil && !f.shrinking {
+		a.disturbed()
 		return
 	}
 	if f.acting != nil {
 		f.Counts.Evictions++
 	}
-	a := f.byName[before.Labels["app"]]
-	if f.acting == nil && !f.shrinking {
-		a.disturbed()
+	f.notef("pod %s on %s is taken away", pod.Name, pod.Spec.NodeName)
+	if !a.available(pod) || time.Since(a.calm) <= oracle.Settled || a.app.Spec.Migration == berthv1alpha1.MigrationStopFirst {
 		return
 	}
-	f.notef("pod %s on %s is taken away", before.Name, was)
-	left := f.available(a)
-	if !a.available(before) || time.Since(a.calm) <= oracle.Settled || a.app.Spec.Migration == berthv1alpha1.MigrationStopFirst {
-		return
-	}
-	if left < a.wanted() {
-		f.failf(a, "pod %s on %s was taken away, and %d of %d available replicas are left; %s", before.Name, was, left, a.wanted(), a.told())
+	if left := f.available(a); left < a.wanted() {
+		f.failf(a, "pod %s on %s was taken away, and %d of %d available replicas are left; %s", pod.Name, pod.Spec.NodeName, left, a.wanted(), a.told())
 	}
 }
 
@@ -105,10 +109,11 @@ func (p *place) told() string {
 	if c := p.now.Online(); c != nil {
 		online = fmt.Sprintf("online %s since %s ago", c.Status, time.Since(c.LastTransitionTime.Time))
 	}
-	for _, s := range p.now.Status.Metrics {
-		online += fmt.Sprintf(", %s %v %s %t", s.Name, *s.Value, s.Reason, s.Stale)
+	samples := make([]string, len(p.now.Status.Metrics))
+	for i, s := range p.now.Status.Metrics {
+		samples[i] = fmt.Sprintf("%s %v %s stale: %t", s.Name, ptr.Deref(s.Value, -1), s.Reason, s.Stale)
 	}
-	return p.name + ": " + online
+	return p.name + ": " + online + ", " + strings.Join(samples, ", ")
 }
 
 // judgeApplication checks what an Application has decided.

@@ -83,18 +83,23 @@ func (f *fleet) suits(a *tenant, before *berthv1alpha1.Application, name, curren
 
 // matches reports whether an Application asks for nothing that a cluster lacks.
 func (a *tenant) matches(cluster *berthv1alpha1.Cluster, current string) bool {
-	is := cluster.Name == current
+	is, wants := cluster.Name == current, &a.app.Spec
 	if cluster.Spec.Drain || cluster.Spec.Unschedulable && !is {
 		return false
 	}
 	if online := cluster.Online(); online.Status != metav1.ConditionTrue {
-		return is && a.app.Spec.Failover != nil && time.Since(online.LastTransitionTime.Time) < failover
+		return is && wants.Failover != nil && time.Since(online.LastTransitionTime.Time) < failover
 	}
-	if len(a.app.Spec.Constraints.ClusterLabels) > 0 && cluster.Labels["side"] != "east" {
+	if len(wants.Constraints.ClusterLabels) > 0 && cluster.Labels["side"] != "east" {
 		return false
 	}
-	s := sampleOf(cluster, "green")
-	return len(a.app.Spec.Constraints.ClusterMetrics) == 0 || s != nil && s.Value != nil && *s.Value >= 0.2 && (is || !s.Stale)
+	return len(wants.Constraints.ClusterMetrics) == 0 || isGreen(sampleOf(cluster, "green"), is)
+}
+
+// isGreen reports whether a sample meets the constraint that there is; where an Application runs
+// its last value counts.
+func isGreen(s *berthv1alpha1.MetricSample, current bool) bool {
+	return s != nil && s.Value != nil && *s.Value >= 0.2 && (current || !s.Stale)
 }
 
 // failover is how long a cluster may be offline that an Application with a failover stays in, and
