@@ -16,6 +16,9 @@
 //	move      one round of evictions for each workload            (move.go, rebalance)
 //	report    status, conditions, events, metrics                 (status.go, conditions.go)
 //
+// A change that concerns the pods of one policy alone, all of which are where they should be, is no
+// reason for a pass: a glance at that policy shows that they still are (glance.go).
+//
 // The decision to evict is made twice: on the cache, and, if that wants evictions, again on what
 // the API server says at that moment. Only pods that both name are evicted.
 package policy
