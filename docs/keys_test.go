@@ -18,6 +18,7 @@ var unwritten = map[string]string{
 	"berth.dev/waiting":            "an index of the scheduler",
 	"berth.dev/parent":             "an index of the scheduler",
 	"berth.dev/stamped":            "an index of the controllers",
+	"berth.dev/controller":         "an index of the controllers",
 	"berth.dev/cluster-resources":  "an index of the controllers",
 	"berth.dev/helm-release":       "an index of the controllers",
 	"berth.dev/annotations-digest": "in the cache of the controllers",
