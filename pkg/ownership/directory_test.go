@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -68,6 +70,8 @@ type world struct {
 
 	mu      sync.Mutex
 	changes int
+	// owners are those of which something was told.
+	owners []types.UID
 }
 
 // newWorld must be called in a synctest bubble, but for benchmarks.
@@ -99,11 +103,12 @@ func newWorld(tb testing.TB, served resources, objects ...*unstructured.Unstruct
 		Rules: func(context.Context) ([]berthv1alpha1.FeedParser, error) { return w.rules, nil },
 		Named: func(schema.GroupKind) bool { return w.named },
 	})
-	w.Listen(func(in string, _ types.UID) {
+	w.Listen(func(in string, owner types.UID) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if in == namespace {
 			w.changes++
+			w.owners = append(w.owners, owner)
 		}
 	})
 	ctx, stop := context.WithCancel(tb.Context())
@@ -121,6 +126,16 @@ func (w *world) told() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changes
+}
+
+// toldOf returns the owners of which somebody was told since it was called last, each once.
+func (w *world) toldOf() []types.UID {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	owners := w.owners
+	w.owners = nil
+	slices.Sort(owners)
+	return slices.Compact(owners)
 }
 
 // definition is that of Rings, which have their number in an unusual place.
@@ -158,6 +173,37 @@ func forbid(fake *clienttesting.Fake) {
 	fake.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(action.GetResource().GroupResource(), "x", errors.New("no"))
 	})
+}
+
+func TestItIsToldOfWhomSomethingIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, kinds{}, object("Ring", "followed", map[string]any{"size": int64(3)}), object("Fleet", "single", nil))
+		for _, step := range []struct {
+			what string
+			do   func()
+			want []types.UID
+		}{
+			{"one that is asked for by its name", func() { _, _ = w.ask(t, ref(groupVersion, "Fleet", "single", "single")) }, []types.UID{"single"}},
+			{"one that is followed", func() { _, _ = w.ask(t, ref(groupVersion, "Ring", "followed", "followed")) }, []types.UID{"followed"}},
+			{"a change", func() { w.resize(t, "followed", 4) }, []types.UID{"followed"}},
+		} {
+			w.toldOf()
+			step.do()
+			synctest.Wait()
+			if diff := cmp.Diff(step.want, w.toldOf()); diff != "" {
+				t.Errorf("told after %s (-want +got):\n%s", step.what, diff)
+			}
+		}
+	})
+}
+
+// resize changes the number of a Ring.
+func (w *world) resize(t *testing.T, name string, size int64) {
+	t.Helper()
+	rings := w.objects.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "rings"}).Namespace(namespace)
+	if _, err := rings.Update(t.Context(), object("Ring", name, map[string]any{"size": size}), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestFurther(t *testing.T) {
