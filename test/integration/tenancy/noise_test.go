@@ -156,6 +156,9 @@ var _ = Describe("A noisy tenant", func() {
 		subscribe(ctx, count)
 		beside := manyLatencies(ctx)
 		placed(ctx)
+		quiet(ctx)
+		// Whatever else the machine does may have begun meanwhile, and counts for both.
+		alone = slowerOf(alone, manyLatencies(ctx))
 		// What the API server takes for so many objects of any kind is none of Berth's.
 		expectNoSlower(fmt.Sprintf("beside %d ConfigMaps", count), alone, floor)
 		expectNoSlower(fmt.Sprintf("beside %d Subscriptions", count), alone, beside)
@@ -169,6 +172,16 @@ func manyLatencies(ctx context.Context) (found []time.Duration) {
 		found = append(found, latencies(ctx)...)
 	}
 	return found
+}
+
+// slowerOf returns those latencies of two whose median is the higher one.
+func slowerOf(x, y []time.Duration) []time.Duration {
+	slices.Sort(x)
+	slices.Sort(y)
+	if percentile(x, 50) > percentile(y, 50) {
+		return x
+	}
+	return y
 }
 
 // expectNoSlower tells how much slower the victim's pods are with something else, and fails if that
