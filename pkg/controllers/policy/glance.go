@@ -75,7 +75,7 @@ func (in *inForce) atRest() *atRest {
 			one.objects.Insert(above.GetUID())
 		}
 		for _, pod := range placed.Observed.Pods {
-			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
+			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && !one.objects.Has(ref.UID) {
 				one.objects.Insert(ref.UID)
 			}
 		}

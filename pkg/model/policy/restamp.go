@@ -30,6 +30,13 @@ func (p *Policy) Restamped(seen *rebalance.Replica, place rebalance.Place, pod *
 	case !stamped:
 		return nil
 	}
+	moved := given.PlaceOf(pod) != place
+	if seen.Fixed {
+		moved = given.Seat != want.Seat // The cost means nothing to the controller that numbers pods.
+	}
+	if given.Policy == want.Policy && given.Cluster == want.Cluster && !moved {
+		return nil
+	}
 	changes := map[string]any{}
 	if given.Policy != want.Policy {
 		changes[berthv1alpha1.PlacedPolicyAnnotation] = want.Policy
@@ -39,10 +46,6 @@ func (p *Policy) Restamped(seen *rebalance.Replica, place rebalance.Place, pod *
 	}
 	if given.Cluster != want.Cluster {
 		changes[berthv1alpha1.PlacedClusterAnnotation] = textOrNone(want.Cluster, want.Cluster != "")
-	}
-	moved := given.PlaceOf(pod) != place
-	if seen.Fixed {
-		moved = given.Seat != want.Seat // The cost means nothing to the controller that numbers pods.
 	}
 	if moved {
 		changes[berthv1alpha1.SeatAnnotation] = textOrNone(want.SeatText(), want.Seat != stamp.NoSeat)
