@@ -37,6 +37,12 @@ func (p *Policy) Restamped(seen *rebalance.Replica, place rebalance.Place, pod *
 	if given.Policy == want.Policy && given.Cluster == want.Cluster && !moved {
 		return nil
 	}
+	return changed(given, want, moved, pod)
+}
+
+// changed returns the annotations in which a stamp differs from another one that a pod is to have;
+// moved reports whether its place is among that.
+func changed(given, want stamp.Stamp, moved bool, pod *corev1.Pod) map[string]any {
 	changes := map[string]any{}
 	if given.Policy != want.Policy {
 		changes[berthv1alpha1.PlacedPolicyAnnotation] = want.Policy
