@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// PodChanged, StatusChanged and Changed are what the handlers of events do about a change of a pod,
+// PodChanged, OwnerChanged and Changed are what the handlers of events do about a change of a pod,
 // of an object that owns pods, and of anything else.
 func (r *Reconciler) PodChanged(before, after *corev1.Pod) {
 	if podChanges().Update(event.TypedUpdateEvent[*corev1.Pod]{ObjectOld: before, ObjectNew: after}) {
