@@ -5,6 +5,7 @@ package world
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -140,13 +141,32 @@ func (f *fleet) judgeApplication(a *tenant, before *berthv1alpha1.Application) {
 	case berthv1alpha1.DecisionMoveGivenUp:
 		f.counts["moves given up"]++
 	case berthv1alpha1.DecisionFirstChoice:
+		f.judgeScores(a, d)
 		f.judgeChoice(a, before, "", d.To)
 	default:
+		f.judgeScores(a, d)
 		f.counts["moves"]++
 		if before.Spec.Migration == berthv1alpha1.MigrationNever {
 			f.failf(a, "it goes to %s and may never move", d.To)
 		}
 		f.judgeChoice(a, before, d.From, d.To)
+	}
+}
+
+// judgeScores checks that the figures by which was decided are those that the clusters had.
+func (f *fleet) judgeScores(a *tenant, d *berthv1alpha1.ApplicationDecision) {
+	for name, told := range map[string]*float64{d.To: d.Score, d.From: d.FromScore} {
+		if name == "" || told == nil {
+			continue
+		}
+		had := false
+		for _, cluster := range f.place(name).versions() {
+			value := a.value(cluster, d.From)
+			had = had || value < 0 || math.Abs(value-*told) < 1e-9
+		}
+		if !had {
+			f.failf(a, "it goes from %q to %s, and says that %s has %v, which it had not; %s", d.From, d.To, name, *told, f.place(name).told())
+		}
 	}
 }
 
