@@ -29,13 +29,12 @@ type asks struct {
 	namespaces map[string]sets.Set[types.UID]
 }
 
+func newAsks() *asks { return &asks{namespaces: map[string]sets.Set[types.UID]{}} }
+
 // whole notes that anything may have changed in a namespace.
 func (a *asks) whole(namespace string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.namespaces == nil {
-		a.namespaces = map[string]sets.Set[types.UID]{}
-	}
 	a.namespaces[namespace] = nil
 }
 
@@ -45,16 +44,11 @@ func (a *asks) about(namespace string, objects ...types.UID) {
 	defer a.mu.Unlock()
 	known, noted := a.namespaces[namespace]
 	switch {
-	case !noted && a.namespaces == nil:
-		a.namespaces = map[string]sets.Set[types.UID]{}
-		fallthrough
 	case !noted:
-		known = sets.New[types.UID]()
-		a.namespaces[namespace] = known
-	case known == nil:
-		return
+		a.namespaces[namespace] = sets.New(objects...)
+	case known != nil:
+		known.Insert(objects...)
 	}
-	known.Insert(objects...)
 }
 
 // take returns what has changed in a namespace, nil if it may be anything, and forgets it.
@@ -86,7 +80,7 @@ func onChange[T client.Object](r *Reconciler, about func(before, after T) types.
 	}
 }
 
-// anything is about of changes that may concern all others of the namespace.
+// anything is an about: whatever the change is, it may concern all others of the namespace.
 func anything[T client.Object](_, _ T) types.UID { return "" }
 
 // controllerAlone returns the controller of a pod whose change concerns that alone: it runs where

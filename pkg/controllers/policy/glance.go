@@ -75,7 +75,7 @@ func (in *inForce) atRest() *atRest {
 			one.objects.Insert(above.GetUID())
 		}
 		for _, pod := range placed.Observed.Pods {
-			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && !one.objects.Has(ref.UID) {
+			if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
 				one.objects.Insert(ref.UID)
 			}
 		}
@@ -138,33 +138,39 @@ func (r *Reconciler) glance(ctx context.Context, namespace string, objects sets.
 		return result, false, err
 	}
 	p := &pass{Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), before: before.records, notes: before}
-	p.snapshot, p.now, p.unheard, p.schedulers = snapshot, now, p.lookUp(ctx), r.Schedulers
+	p.snapshot = snapshot
+	p.begin(ctx)
 	if enough, err := p.lookAt(ctx, objects); err != nil || !enough {
 		return result, false, err
 	}
-	return p.reportGlance(ctx)
+	result, err = p.reportGlance(ctx)
+	return result, true, err
 }
 
 // lookAt looks at the policies that are above some objects, and reports whether all are at rest.
 func (p *pass) lookAt(ctx context.Context, objects sets.Set[types.UID]) (bool, error) {
-	for len(objects) > 0 {
-		object, _ := objects.Clone().PopAny()
+	looked := sets.New[*atRest]()
+	for object := range objects {
 		one := p.notes.peace.policies[object]
-		if one == nil {
+		switch {
+		case one == nil:
 			return false, nil
+		case looked.Has(one):
+			continue
 		}
 		in, err := p.look(ctx, one)
 		if err != nil || in == nil {
 			return false, err
 		}
-		p.policies, objects = append(p.policies, in), objects.Difference(one.objects)
+		p.policies = append(p.policies, in)
+		looked.Insert(one)
 	}
 	return true, nil
 }
 
 // reportGlance writes what the status of the policies is now, and asks for what is to come: a
 // status that was written a moment ago, and what the last pass waits for.
-func (p *pass) reportGlance(ctx context.Context) (result reconcile.Result, enough bool, err error) {
+func (p *pass) reportGlance(ctx context.Context) (reconcile.Result, error) {
 	errs := make([]error, len(p.policies))
 	for i, in := range p.policies {
 		errs[i] = p.report(ctx, in)
@@ -177,7 +183,7 @@ func (p *pass) reportGlance(ctx context.Context) (result reconcile.Result, enoug
 	if until := p.notes.peace.until; !until.IsZero() {
 		p.requeueAfter(until.Sub(p.now))
 	}
-	return reconcile.Result{RequeueAfter: p.next}, true, errors.Join(errs...)
+	return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 }
 
 // look looks at a policy that was at rest, and returns nil if it is not any more.
@@ -215,8 +221,7 @@ func (p *pass) place(in *inForce, observed []*workload.Observed) bool {
 		if note == nil || !o.Asks(p.schedulers) {
 			return false
 		}
-		note.update(policyVersion{uid: in.policy.UID, generation: in.policy.Generation}, o.Pods, p.now)
-		in.placements = append(in.placements, p.assess(in, o, note))
+		in.placements = append(in.placements, p.count(in, o, note))
 	}
 	return len(observed) > 0
 }
@@ -228,9 +233,6 @@ func (p *pass) observe(ctx context.Context, one *atRest) ([]*workload.Observed, 
 		return nil, err
 	}
 	all.Owners = slices.DeleteFunc(all.Owners, func(owner workload.Object) bool { return !one.objects.Has(owner.GetUID()) })
-	if p.Owners != nil {
-		all.Further = p.Owners
-	}
 	for object := range one.objects {
 		var pods corev1.PodList
 		err := p.Client.List(ctx, &pods, client.InNamespace(p.namespace), client.MatchingFields{controllerIndex: string(object)}, client.UnsafeDisableDeepCopy)
@@ -239,5 +241,5 @@ func (p *pass) observe(ctx context.Context, one *atRest) ([]*workload.Observed, 
 		}
 		all.Pods = append(all.Pods, pods.Items...)
 	}
-	return workload.Observe(all), nil
+	return p.observed(all), nil
 }

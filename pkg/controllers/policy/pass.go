@@ -73,19 +73,35 @@ func (r *Reconciler) gather(ctx context.Context, namespace string) (*pass, error
 	if err != nil {
 		return nil, err
 	}
-	if r.Owners != nil {
-		objects.Further = r.Owners
-	}
 	p.notes = before.next(policies, p.snapshot.Sites())
-	p.now, p.unheard, p.schedulers = r.Clock.Now(), p.lookUp(ctx), r.Schedulers
+	p.begin(ctx)
 	for _, policy := range policies {
 		in := p.inForce(policy, p.notes.policies.Of(policy))
 		p.policies = append(p.policies, in)
 		p.byUID[policy.UID] = in
 	}
-	p.assign(policymatch.NewIndex(policies), workload.Observe(objects))
+	p.assign(policymatch.NewIndex(policies), p.observed(objects))
 	r.memory.keep(namespace, p.notes)
 	return p, nil
+}
+
+// begin notes what the pass assesses by.
+func (p *pass) begin(ctx context.Context) {
+	p.now, p.unheard, p.schedulers = p.Clock.Now(), p.lookUp(ctx), p.Schedulers
+}
+
+// observed returns the workloads that objects make up.
+func (p *pass) observed(objects *workload.Objects) []*workload.Observed {
+	if p.Owners != nil {
+		objects.Further = p.Owners
+	}
+	return workload.Observe(objects)
+}
+
+// count brings what is remembered of a workload up to date with its pods, and assesses it.
+func (p *pass) count(in *inForce, o *workload.Observed, note *record) *placement {
+	note.update(policyVersion{uid: in.policy.UID, generation: in.policy.Generation}, o.Pods, p.now)
+	return p.assess(in, o, note)
 }
 
 // inForce returns a policy without workloads, with what it was compiled to.
@@ -126,9 +142,8 @@ func (p *pass) assign(index *policymatch.Index, observed []*workload.Observed) {
 		if note == nil {
 			note = &record{roundAt: p.memory.began}
 		}
-		note.update(policyVersion{uid: winner.UID, generation: winner.Generation}, o.Pods, p.now)
 		p.notes.records[o.ID()] = note
-		placed := p.assess(in, o, note)
+		placed := p.count(in, o, note)
 		placed.pace(p.now)
 		in.placements = append(in.placements, placed)
 		if why := workload.WhyUncounted(&o.Workload, o.Further()); why != "" {

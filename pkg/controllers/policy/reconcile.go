@@ -69,7 +69,7 @@ type Reconciler struct {
 	Options
 	memory  memory
 	lookups lookups
-	asks    asks
+	asks    *asks
 	// queue is where passes are asked for; it is set before the first pass over allNamespaces.
 	queue atomic.Pointer[queue]
 }
@@ -78,7 +78,9 @@ type Reconciler struct {
 // has passed since now: another process may have ended a round a moment ago.
 func New(options Options) *Reconciler {
 	options.PromiseLife = cmp.Or(options.PromiseLife, promise.DefaultLife)
-	return &Reconciler{Options: options, memory: memory{began: options.Clock.Now(), namespaces: map[string]*notes{}}}
+	return &Reconciler{
+		Options: options, memory: memory{began: options.Clock.Now(), namespaces: map[string]*notes{}}, asks: newAsks(),
+	}
 }
 
 // Reconcile makes one pass over a namespace, unless a glance at what has changed there is enough.
