@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -29,6 +30,12 @@ type kind struct {
 	// log has all changes, the oldest first, except for so many that are forgotten.
 	log       []*Change
 	forgotten int
+}
+
+// until returns how many changes of the log are of a revision or of those before.
+func (k *kind) until(revision int64) int {
+	at, _ := slices.BinarySearchFunc(k.log, revision+1, func(c *Change, revision int64) int { return int(c.revision - revision) })
+	return at
 }
 
 func (k *kind) groupResource() schema.GroupResource {

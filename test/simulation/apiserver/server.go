@@ -89,7 +89,7 @@ func (s *Server) Compact() { s.compacted = s.revision }
 func (s *Server) Trim(revision int64, open []*Watch) {
 	s.compacted = max(s.compacted, revision)
 	for _, k := range s.kinds {
-		known, _ := slices.BinarySearchFunc(k.log, revision+1, func(c *Change, revision int64) int { return int(c.revision - revision) })
+		known := k.until(revision)
 		for _, w := range open {
 			if w.kind == k {
 				known = min(known, w.next-k.forgotten)

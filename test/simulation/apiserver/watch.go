@@ -102,8 +102,7 @@ func (s *Server) watch(k *kind, r *Request) (*Watch, error) {
 	case from < s.compacted:
 		return nil, apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, s.compacted))
 	default:
-		at, _ := slices.BinarySearchFunc(k.log, from+1, func(c *Change, revision int64) int { return int(c.revision - revision) })
-		w.next = k.forgotten + at
+		w.next = k.forgotten + k.until(from)
 		w.revision = from
 	}
 	return w, nil

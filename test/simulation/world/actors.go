@@ -176,13 +176,7 @@ type workload struct {
 // control is what the controllers of workloads do, again and again.
 func (w *World) control() {
 	w.after(controlPause, w.control)
-	for _, l := range w.workloads {
-		// What it has seen once is the same until something of it changes.
-		if l.changed {
-			l.changed = false
-			w.controlPods(l)
-		}
-	}
+	w.controlChanged()
 	for _, name := range w.neglected() {
 		pod := w.pods[name]
 		switch {
@@ -191,6 +185,17 @@ func (w *World) control() {
 			w.act("delete", pods, pod.Name, "", metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))})
 		default:
 			w.startPod(pod.Name)
+		}
+	}
+}
+
+// controlChanged is what they do about workloads: what they have seen once is the same until
+// something of it changes.
+func (w *World) controlChanged() {
+	for _, l := range w.workloads {
+		if l.changed {
+			l.changed = false
+			w.controlPods(l)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (f *fleet) outage(metric string) {
 	f.after(f.spell(time.Hour, 8*time.Hour), func() { f.out[metric] = false })
 }
 
-// podsOf returns the pods of a site in the order of their names.
+// pods returns those of a site in the order of their names.
 func (p *place) pods() (list []*corev1.Pod) {
 	for _, name := range p.fleet.podNames() {
 		if pod := p.fleet.pods[name]; pod.Spec.NodeName != "" && p.fleet.siteOf(pod.Spec.NodeName) == p.name {

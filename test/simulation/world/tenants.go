@@ -40,7 +40,7 @@ type tenant struct {
 	// scaling is true while its autoscaler is about to look, and lower since when it wants fewer.
 	scaling bool
 	lower   time.Time
-	// app is the Application as it is stored, and moved when it has decided or moved last.
+	// app is the Application as it is stored.
 	app *berthv1alpha1.Application
 	// calm is when something has disturbed it last, suited whether its cluster did, and resumed when
 	// it was suspended last.
@@ -292,12 +292,7 @@ func (f *fleet) look() {
 	f.looking = true
 	f.after(controlPause, func() {
 		f.looking = false
-		for _, l := range f.workloads {
-			if l.changed {
-				l.changed = false
-				f.controlPods(l)
-			}
-		}
+		f.controlChanged()
 	})
 }
 

@@ -182,8 +182,7 @@ func (f *fleet) killsAt(c *call) (when string) {
 	return when
 }
 
-// every does something at even distances, often at random ones with a mean, and turn for some time
-// at random ones.
+// every does something at even distances, often at random ones with a mean.
 func (f *fleet) every(d time.Duration, do func()) {
 	f.after(d, func() { do(); f.every(d, do) })
 }
@@ -192,6 +191,7 @@ func (f *fleet) often(mean time.Duration, do func()) {
 	f.after(time.Duration(f.extra.ExpFloat64()*float64(mean)), func() { do(); f.often(mean, do) })
 }
 
+// spell returns how long something lasts.
 func (f *fleet) spell(least, most time.Duration) time.Duration {
 	return least + time.Duration(f.extra.Int64N(int64(most-least)))
 }
