@@ -20,63 +20,69 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
-// asks are what has changed in each namespace since its last pass began. They are safe for
-// concurrent use.
-type asks struct {
-	mu sync.Mutex
-	// namespaces are the objects of which something has changed that others have nothing to do with:
-	// what runs below them, or how far their controllers are. They are nil if it may be anything.
-	namespaces map[string]sets.Set[types.UID]
+// ask is what has changed in a namespace since its last pass began.
+type ask struct {
+	// whole is true if it may be anything.
+	whole bool
+	// objects are those of which something has changed that others have nothing to do with: what runs
+	// below them, or how far their controllers are.
+	objects sets.Set[types.UID]
+	// around is true if something has changed of nodes or Clusters. Clusters are those of these that
+	// it matters to even if all of their pods are where they should be.
+	around   bool
+	clusters sets.Set[string]
 }
 
-func newAsks() *asks { return &asks{namespaces: map[string]sets.Set[types.UID]{}} }
+// asks is what has changed in each namespace. It is safe for concurrent use.
+type asks struct {
+	mu         sync.Mutex
+	namespaces map[string]*ask
+}
+
+func newAsks() *asks { return &asks{namespaces: map[string]*ask{}} }
+
+// add notes what has changed in a namespace.
+func (a *asks) add(namespace string, changed *ask) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := a.namespaces[namespace]
+	if known == nil {
+		known = &ask{objects: sets.New[types.UID](), clusters: sets.New[string]()}
+		a.namespaces[namespace] = known
+	}
+	known.whole, known.around = known.whole || changed.whole, known.around || changed.around
+	known.objects, known.clusters = known.objects.Union(changed.objects), known.clusters.Union(changed.clusters)
+}
 
 // whole notes that anything may have changed in a namespace.
-func (a *asks) whole(namespace string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.namespaces[namespace] = nil
-}
+func (a *asks) whole(namespace string) { a.add(namespace, &ask{whole: true}) }
 
-// about notes that something has changed that concerns objects alone.
-func (a *asks) about(namespace string, objects ...types.UID) {
+// take returns what has changed in a namespace, nil if nobody has told, and forgets it.
+func (a *asks) take(namespace string) *ask {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	known, noted := a.namespaces[namespace]
-	switch {
-	case !noted:
-		a.namespaces[namespace] = sets.New(objects...)
-	case known != nil:
-		known.Insert(objects...)
-	}
-}
-
-// take returns what has changed in a namespace, nil if it may be anything, and forgets it.
-func (a *asks) take(namespace string) sets.Set[types.UID] {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	objects := a.namespaces[namespace]
+	changed := a.namespaces[namespace]
 	delete(a.namespaces, namespace)
-	return objects
+	return changed
 }
 
 // onChange asks for a pass over the namespace of an object: about what an update concerns alone, if
 // about tells that, and about everything otherwise.
 func onChange[T client.Object](r *Reconciler, about func(before, after T) types.UID) handler.TypedEventHandler[T, string] {
-	ask := func(object T, concerns types.UID, q queue) {
+	note := func(object T, concerns types.UID, q queue) {
 		if concerns == "" {
 			r.asks.whole(object.GetNamespace())
 		} else {
-			r.asks.about(object.GetNamespace(), concerns)
+			r.asks.add(object.GetNamespace(), &ask{objects: sets.New(concerns)})
 		}
 		q.AddAfter(object.GetNamespace(), pause)
 	}
 	return handler.TypedFuncs[T, string]{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[T], q queue) { ask(e.Object, "", q) },
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[T], q queue) { note(e.Object, "", q) },
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[T], q queue) {
-			ask(e.ObjectNew, about(e.ObjectOld, e.ObjectNew), q)
+			note(e.ObjectNew, about(e.ObjectOld, e.ObjectNew), q)
 		},
-		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[T], q queue) { ask(e.Object, "", q) },
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[T], q queue) { note(e.Object, "", q) },
 	}
 }
 

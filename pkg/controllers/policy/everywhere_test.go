@@ -42,9 +42,10 @@ func TestEachClusterThatChangesIsLookedAtEverywhere(t *testing.T) {
 	api := fake.NewClientBuilder().WithScheme(scheme).
 		WithObjects(&berthv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}}).Build()
 	r := New(Options{Client: api, Topology: state.NewTracker(api), Clock: clock.RealClock{}})
-	q, handler := &asked{}, everywhere[*berthv1alpha1.Cluster](r)
+	q, handler := &asked{}, everywhere(r, clusterChange)
 	for i := range 2 {
-		handler.Update(t.Context(), event.TypedUpdateEvent[*berthv1alpha1.Cluster]{}, q)
+		cluster := &berthv1alpha1.Cluster{}
+		handler.Update(t.Context(), event.TypedUpdateEvent[*berthv1alpha1.Cluster]{ObjectOld: cluster, ObjectNew: cluster}, q)
 		for _, key := range q.take() {
 			if key != allNamespaces {
 				t.Errorf("event %d asks for a pass over %q, want one over all namespaces", i, key)

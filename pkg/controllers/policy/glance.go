@@ -22,7 +22,6 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/controllers/state"
 	modelpolicy "berth.dev/berth/pkg/model/policy"
-	"berth.dev/berth/pkg/model/topology"
 	"berth.dev/berth/pkg/model/workload"
 )
 
@@ -30,11 +29,13 @@ import (
 // nothing to do with others, and change at most what the status says: whoever looks at their policy
 // alone finds that out. A pass over the namespace is made as soon as there is more.
 type peace struct {
-	snapshot *topology.Snapshot
 	// until is when time alone may change something, the zero time for never.
 	until time.Time
-	// policies are those at rest, by the objects that are above their pods.
-	policies map[types.UID]*atRest
+	// policies are those at rest, by name, and byObject the same by the objects that are above their
+	// pods. Restless is true if there are others.
+	policies []*atRest
+	byObject map[types.UID]*atRest
+	restless bool
 }
 
 // atRest is a policy all of whose pods are where they should be.
@@ -48,17 +49,19 @@ type atRest struct {
 
 // makePeace notes what is at rest after a pass.
 func (p *pass) makePeace() {
-	found := &peace{snapshot: p.snapshot, policies: map[types.UID]*atRest{}}
+	found := &peace{byObject: map[types.UID]*atRest{}}
 	if p.next > 0 {
 		found.until = p.now.Add(p.next)
 	}
 	for _, in := range p.policies {
-		if len(in.placements) == 0 || !in.rests() {
+		if !in.rests() {
+			found.restless = true
 			continue
 		}
 		one := in.atRest()
+		found.policies = append(found.policies, one)
 		for object := range one.objects {
-			found.policies[object] = one
+			found.byObject[object] = one
 		}
 	}
 	p.notes.peace = found
@@ -126,59 +129,89 @@ func (r *record) idle() bool {
 // over reports whether time alone may have changed something.
 func (p *peace) over(now time.Time) bool { return !p.until.IsZero() && !now.Before(p.until) }
 
-// glance looks at the policies alone that are above some objects, and reports whether that was
-// enough: they were at rest and still are.
-func (r *Reconciler) glance(ctx context.Context, namespace string, objects sets.Set[types.UID]) (result reconcile.Result, enough bool, err error) {
+// concerned returns the policies at rest that a change may concern, and reports whether it concerns
+// no other ones.
+func (p *peace) concerned(changed *ask) (policies []*atRest, alone bool) {
+	if changed.whole || changed.around && p.restless {
+		return nil, false
+	}
+	above := sets.New[*atRest]()
+	for object := range changed.objects {
+		one := p.byObject[object]
+		if one == nil {
+			return nil, false
+		}
+		above.Insert(one)
+	}
+	for _, one := range p.policies {
+		if above.Has(one) || one.namesAny(changed.clusters) {
+			policies = append(policies, one)
+		}
+	}
+	return policies, true
+}
+
+// namesAny reports whether the policy names one of some Clusters.
+func (a *atRest) namesAny(clusters sets.Set[string]) bool {
+	for cluster := range clusters {
+		if a.compiled.Names(cluster) {
+			return true
+		}
+	}
+	return false
+}
+
+// glance looks at the policies alone that a change concerns, and reports whether that was enough:
+// they were at rest and still are.
+func (r *Reconciler) glance(ctx context.Context, namespace string, changed *ask) (result reconcile.Result, enough bool, err error) {
 	before, now := r.memory.of(namespace), r.Clock.Now()
-	if len(objects) == 0 || before.peace == nil || before.peace.over(now) {
+	if changed == nil || before.peace == nil || before.peace.over(now) {
 		return result, false, nil
 	}
-	snapshot, err := r.Topology.Snapshot(ctx)
-	if err != nil || snapshot != before.peace.snapshot {
-		return result, false, err
+	policies, alone := before.peace.concerned(changed)
+	if !alone {
+		return result, false, nil
 	}
 	p := &pass{Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), before: before.records, notes: before}
-	p.snapshot = snapshot
-	p.begin(ctx)
-	if enough, err := p.lookAt(ctx, objects); err != nil || !enough {
+	if p.snapshot, err = r.Topology.Snapshot(ctx); err != nil {
 		return result, false, err
 	}
-	result, err = p.reportGlance(ctx)
+	p.begin(ctx)
+	if enough, err := p.lookAt(ctx, policies); err != nil || !enough {
+		return result, false, err
+	}
+	result, err = p.reportGlance(ctx, changed)
 	return result, true, err
 }
 
-// lookAt looks at the policies that are above some objects, and reports whether all are at rest.
-func (p *pass) lookAt(ctx context.Context, objects sets.Set[types.UID]) (bool, error) {
-	looked := sets.New[*atRest]()
-	for object := range objects {
-		one := p.notes.peace.policies[object]
-		switch {
-		case one == nil:
-			return false, nil
-		case looked.Has(one):
-			continue
-		}
-		in, err := p.look(ctx, one)
+// lookAt looks at some policies, and reports whether all are at rest.
+func (p *pass) lookAt(ctx context.Context, policies []*atRest) (bool, error) {
+	if len(policies) == 0 {
+		return true, nil
+	}
+	owners, err := state.ListOwners(ctx, p.Client, p.namespace)
+	if err != nil {
+		return false, err
+	}
+	for _, one := range policies {
+		in, err := p.look(ctx, one, owners.Owners)
 		if err != nil || in == nil {
 			return false, err
 		}
 		p.policies = append(p.policies, in)
-		looked.Insert(one)
 	}
 	return true, nil
 }
 
 // reportGlance writes what the status of the policies is now, and asks for what is to come: a
 // status that was written a moment ago, and what the last pass waits for.
-func (p *pass) reportGlance(ctx context.Context) (reconcile.Result, error) {
+func (p *pass) reportGlance(ctx context.Context, changed *ask) (reconcile.Result, error) {
 	errs := make([]error, len(p.policies))
 	for i, in := range p.policies {
 		errs[i] = p.report(ctx, in)
 	}
 	if p.next > 0 {
-		for _, in := range p.policies {
-			p.asks.about(p.namespace, in.placements[0].UID)
-		}
+		p.asks.add(p.namespace, changed)
 	}
 	if until := p.notes.peace.until; !until.IsZero() {
 		p.requeueAfter(until.Sub(p.now))
@@ -187,7 +220,7 @@ func (p *pass) reportGlance(ctx context.Context) (reconcile.Result, error) {
 }
 
 // look looks at a policy that was at rest, and returns nil if it is not any more.
-func (p *pass) look(ctx context.Context, one *atRest) (*inForce, error) {
+func (p *pass) look(ctx context.Context, one *atRest, owners []workload.Object) (*inForce, error) {
 	known := one.compiled.Object
 	policy := &berthv1alpha1.PropagationPolicy{}
 	err := p.Client.Get(ctx, client.ObjectKeyFromObject(known), policy)
@@ -196,10 +229,11 @@ func (p *pass) look(ctx context.Context, one *atRest) (*inForce, error) {
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading policy %s/%s: %w", known.Namespace, known.Name, err)
-	case policy.UID != known.UID || policy.Generation != known.Generation || !modelpolicy.SameMeaning(policy, known):
+	case policy.UID != known.UID || policy.Generation != known.Generation || !modelpolicy.SameMeaning(policy, known),
+		one.compiled.Follow(p.snapshot.Sites()) != one.compiled:
 		return nil, nil
 	}
-	found, err := p.observe(ctx, one)
+	found, err := p.observe(ctx, one, owners)
 	if err != nil {
 		return nil, err
 	}
@@ -223,23 +257,24 @@ func (p *pass) place(in *inForce, observed []*workload.Observed) bool {
 		}
 		in.placements = append(in.placements, p.count(in, o, note))
 	}
-	return len(observed) > 0
+	return true
 }
 
 // observe returns the workloads of a policy, in their order.
-func (p *pass) observe(ctx context.Context, one *atRest) ([]*workload.Observed, error) {
-	all, err := state.ListOwners(ctx, p.Client, p.namespace)
-	if err != nil {
-		return nil, err
+func (p *pass) observe(ctx context.Context, one *atRest, owners []workload.Object) ([]*workload.Observed, error) {
+	below := &workload.Objects{}
+	for _, owner := range owners {
+		if one.objects.Has(owner.GetUID()) {
+			below.Owners = append(below.Owners, owner)
+		}
 	}
-	all.Owners = slices.DeleteFunc(all.Owners, func(owner workload.Object) bool { return !one.objects.Has(owner.GetUID()) })
 	for object := range one.objects {
 		var pods corev1.PodList
 		err := p.Client.List(ctx, &pods, client.InNamespace(p.namespace), client.MatchingFields{controllerIndex: string(object)}, client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return nil, fmt.Errorf("listing the pods of %s in namespace %s: %w", object, p.namespace, err)
 		}
-		all.Pods = append(all.Pods, pods.Items...)
+		below.Pods = append(below.Pods, pods.Items...)
 	}
-	return p.observed(all), nil
+	return p.observed(below), nil
 }

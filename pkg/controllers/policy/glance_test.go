@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,13 +25,126 @@ import (
 // atRest is a harness in which nothing is to be done.
 func atRest(t *testing.T) *harness {
 	t.Helper()
-	h := newHarness(t, world(sites(), placed(), these(newPolicy("p")))...)
+	h := newHarness(t, world(labelledSites(), placed(), these(newPolicy("p")))...)
 	h.pass() // the first one writes the status
 	h.sync()
 	h.wait(time.Second)
 	h.pass()
 	h.wholes = 0
 	return h
+}
+
+const siteLabel = "example.com/site"
+
+// labelledSites are those of sites, with another node each, that tell by a label where they belong.
+func labelledSites() []client.Object {
+	var objects []client.Object
+	for _, site := range []string{"beijing", "hangzhou"} {
+		c := newCluster(site)
+		c.Spec.MatchLabels = map[string]string{siteLabel: site}
+		objects = append(objects, c)
+		for i := range 2 {
+			objects = append(objects, newNode(fmt.Sprintf("%s-%d", site, i), func(n *corev1.Node) { n.Labels[siteLabel] = site }))
+		}
+	}
+	return objects
+}
+
+// changeNode and changeCluster change something on the server, and let the controller know.
+func (h *harness) changeNode(name string, mutate func(*corev1.Node)) {
+	h.t.Helper()
+	before := get(h, name, &corev1.Node{})
+	change(h, before.DeepCopy(), mutate)
+	h.refresh()
+	if err := h.NodeChanged(h.t.Context(), before, get(h, name, &corev1.Node{})); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *harness) changeCluster(name string, mutate func(*berthv1alpha1.Cluster)) {
+	h.t.Helper()
+	before, after := get(h, name, &berthv1alpha1.Cluster{}), get(h, name, &berthv1alpha1.Cluster{})
+	mutate(after)
+	if err := h.server.Update(h.t.Context(), after); err != nil {
+		h.t.Fatal(err)
+	}
+	h.refresh()
+	if err := h.ClusterChanged(h.t.Context(), before, get(h, name, &berthv1alpha1.Cluster{})); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func get[T client.Object](h *harness, name string, object T) T {
+	h.t.Helper()
+	if err := h.server.Get(h.t.Context(), client.ObjectKey{Name: name}, object); err != nil {
+		h.t.Fatal(err)
+	}
+	return object
+}
+
+// What changes of nodes and Clusters is looked at where it matters to policies whose pods are all
+// where they should be, and by those that have a pod elsewhere.
+func TestChangesOfNodesAreLookedAtWhereTheyMatter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		node    func(*corev1.Node)
+		cluster func(*berthv1alpha1.Cluster)
+		// wantLooks is how often pods of the policy were read while it was at rest.
+		wantLooks, wantWholes int
+	}{
+		"a label that means nothing": {node: func(n *corev1.Node) { n.Labels["example.com/a"] = "b" }},
+		"a taint": {node: func(n *corev1.Node) {
+			n.Spec.Taints = []corev1.Taint{{Key: "example.com/a", Effect: corev1.TaintEffectNoSchedule}}
+		}},
+		"a node that is not ready": {
+			node: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, wantLooks: 1,
+		},
+		"a node with pods that goes to another Cluster": {
+			node: func(n *corev1.Node) { n.Labels[siteLabel] = "hangzhou" }, wantLooks: 1, wantWholes: 1,
+		},
+		"a node with pods that leaves its Cluster": {
+			node: func(n *corev1.Node) { delete(n.Labels, siteLabel) }, wantLooks: 1, wantWholes: 1,
+		},
+		"what a Cluster has": {cluster: func(c *berthv1alpha1.Cluster) {
+			c.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("32")}
+		}},
+		"a Cluster that goes offline": {cluster: func(c *berthv1alpha1.Cluster) {
+			c.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: metav1.ConditionFalse}}
+		}, wantLooks: 1},
+		"a Cluster that is cordoned": {cluster: func(c *berthv1alpha1.Cluster) {
+			c.Spec.Unschedulable = true
+			c.Generation++
+		}, wantWholes: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := atRest(t)
+			h.wait(time.Second)
+			if tc.node != nil {
+				h.changeNode("beijing-0", tc.node)
+			} else {
+				h.changeCluster("beijing", tc.cluster)
+			}
+			h.looks = 0
+			h.pass()
+			if h.looks = min(h.looks, 1); h.looks != tc.wantLooks || h.wholes != tc.wantWholes {
+				t.Errorf("the policy was looked at %d times, and the namespace %d times, want %d and %d", h.looks, h.wholes, tc.wantLooks, tc.wantWholes)
+			}
+		})
+	}
+}
+
+// A policy that is not at rest is looked at whatever has changed.
+func TestChangesOfNodesMayBeWhatAPolicyWaitsFor(t *testing.T) {
+	h := atRest(t)
+	h.changePod("web-0", func(p *corev1.Pod) { p.Spec.NodeName = "node-elsewhere" })
+	h.pass()
+	h.sync()
+	h.wholes = 0
+	h.wait(time.Second)
+	h.changeNode("beijing-0", func(n *corev1.Node) { n.Labels["example.com/a"] = "b" })
+	h.pass()
+	if h.wholes != 1 {
+		t.Errorf("the namespace was looked at %d times, want once", h.wholes)
+	}
 }
 
 // changePod changes a pod on the server, and lets the controller know.
@@ -162,6 +276,23 @@ var steps = map[string]func(h *harness, n int){
 		h.refresh()
 		h.Changed(namespace)
 	},
+	"a label of a node":  onNode(func(n *corev1.Node) { n.Labels["example.com/a"] = n.ResourceVersion }),
+	"beijing has a node": onNode(func(n *corev1.Node) { n.Labels[siteLabel] = "beijing" }),
+	"a node of nobody":   onNode(func(n *corev1.Node) { delete(n.Labels, siteLabel) }),
+	"a node is ready":    onNode(func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionTrue }),
+	"a node is lost":     onNode(func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }),
+	"a node is cordoned": onNode(func(n *corev1.Node) { n.Spec.Unschedulable = true }),
+	"a node is open":     onNode(func(n *corev1.Node) { n.Spec.Unschedulable = false }),
+	"what a Cluster has": onCluster(func(c *berthv1alpha1.Cluster) {
+		c.Status.ObservedGeneration++
+		c.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(c.Status.ObservedGeneration, resource.DecimalSI)}
+	}),
+	"a Cluster is online":  onCluster(setOnline(metav1.ConditionTrue)),
+	"a Cluster is offline": onCluster(setOnline(metav1.ConditionFalse)),
+	"a Cluster is cordoned": onCluster(func(c *berthv1alpha1.Cluster) {
+		c.Spec.Unschedulable = !c.Spec.Unschedulable
+		c.Generation++
+	}),
 	"status of the Deployment": func(h *harness, n int) {
 		h.onDeployment(func(d *appsv1.Deployment) { d.Status.ReadyReplicas = int32(n) })
 	},
@@ -177,6 +308,23 @@ var steps = map[string]func(h *harness, n int){
 			}
 		})
 	},
+}
+
+// nodeNames and clusterNames are those of labelledSites.
+var nodeNames, clusterNames = []string{"beijing-0", "beijing-1", "hangzhou-0", "hangzhou-1"}, []string{"beijing", "hangzhou"}
+
+func onNode(mutate func(n *corev1.Node)) func(h *harness, n int) {
+	return func(h *harness, n int) { h.changeNode(nodeNames[n%len(nodeNames)], mutate) }
+}
+
+func onCluster(mutate func(c *berthv1alpha1.Cluster)) func(h *harness, n int) {
+	return func(h *harness, n int) { h.changeCluster(clusterNames[n%len(clusterNames)], mutate) }
+}
+
+func setOnline(status metav1.ConditionStatus) func(c *berthv1alpha1.Cluster) {
+	return func(c *berthv1alpha1.Cluster) {
+		c.Status.Conditions = []metav1.Condition{{Type: berthv1alpha1.ClusterOnline, Status: status}}
+	}
 }
 
 func (h *harness) onPod(n int, mutate func(*corev1.Pod)) {

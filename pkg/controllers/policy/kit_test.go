@@ -66,8 +66,9 @@ type harness struct {
 	// fail makes requests to the server fail.
 	fail func(verb string, object runtime.Object) error
 	last reconcile.Result
-	// wholes is how often all pods of the namespace have been read from the cache.
-	wholes int
+	// wholes is how often all pods of the namespace have been read from the cache, and looks how often
+	// those of a controller.
+	wholes, looks int
 }
 
 // evictor deletes pods on the server, unless refuse says otherwise.
@@ -211,6 +212,8 @@ func (r readCache) List(ctx context.Context, list client.ObjectList, opts ...cli
 	options.ApplyOptions(opts)
 	if _, pods := list.(*corev1.PodList); pods && options.FieldSelector == nil {
 		r.h.wholes++
+	} else if pods {
+		r.h.looks++
 	}
 	return r.h.cache.List(ctx, list, opts...)
 }

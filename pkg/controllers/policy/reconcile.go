@@ -70,6 +70,7 @@ type Reconciler struct {
 	memory  memory
 	lookups lookups
 	asks    *asks
+	changes changes
 	// queue is where passes are asked for; it is set before the first pass over allNamespaces.
 	queue atomic.Pointer[queue]
 }

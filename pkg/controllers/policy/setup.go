@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -93,11 +92,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			onChange(r, anything[*berthv1alpha1.PropagationPolicy]),
 			policyChanges())).
 		WatchesRawSource(source.TypedKind(c, &corev1.Pod{}, onChange(r, controllerAlone), podChanges())).
-		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere[*corev1.Node](r), state.NodeChanges())).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{},
-			everywhere[*berthv1alpha1.Cluster](r), clusterChanges())).
-		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{},
-			onEvent(func(_ context.Context, _ *berthv1alpha1.ClusterResource, q queue) { r.ask(q) }), r.grantChanges()))
+		WatchesRawSource(source.TypedKind(c, &corev1.Node{}, everywhere(r, nodeChange), state.NodeChanges())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.Cluster{}, everywhere(r, clusterChange), clusterChanges())).
+		WatchesRawSource(source.TypedKind(c, &berthv1alpha1.ClusterResource{}, everywhere(r, grantChange), r.grantChanges()))
 	for _, kind := range workload.Kinds() {
 		b.WatchesRawSource(workloadSource(r, c, kind.NewObject()))
 	}
@@ -150,51 +147,4 @@ func policyChanges() predicate.TypedPredicate[*berthv1alpha1.PropagationPolicy] 
 
 func workloadSource[T client.Object](r *Reconciler, c cache.Cache, object T) source.TypedSource[string] {
 	return source.TypedKind(c, object, onChange(r, statusAlone[T]), predicate.TypedResourceVersionChangedPredicate[T]{})
-}
-
-// allNamespaces is the key of a pass that asks for a pass over each namespace that has a policy.
-const allNamespaces = ""
-
-// everywhere asks for a pass over each namespace that has a policy, after a moment: a burst of node
-// events costs as much as one. That has a key of its own, since a namespace may have been asked for
-// already, earlier than an event that is yet to come.
-func everywhere[T client.Object](r *Reconciler) handler.TypedEventHandler[T, string] {
-	return onEvent(func(_ context.Context, _ T, q queue) {
-		r.Topology.Invalidate()
-		r.ask(q)
-	})
-}
-
-// ask asks for a pass over each namespace that has a policy.
-func (r *Reconciler) ask(q queue) {
-	r.queue.Store(&q)
-	q.AddAfter(allNamespaces, pause/2)
-}
-
-// askEverywhere is the pass for allNamespaces.
-func (r *Reconciler) askEverywhere(ctx context.Context) error {
-	var list berthv1alpha1.PropagationPolicyList
-	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing policies: %w", err)
-	}
-	q := *r.queue.Load()
-	for i := range list.Items {
-		r.askWhole(list.Items[i].Namespace, q, pause/2)
-	}
-	return nil
-}
-
-// askWhole asks for a pass over a namespace, in which anything may have changed.
-func (r *Reconciler) askWhole(namespace string, q queue, after time.Duration) {
-	r.asks.whole(namespace)
-	q.AddAfter(namespace, after)
-}
-
-// onEvent handles all kinds of events alike.
-func onEvent[T client.Object](handle func(context.Context, T, queue)) handler.TypedEventHandler[T, string] {
-	return handler.TypedFuncs[T, string]{
-		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[T], q queue) { handle(ctx, e.Object, q) },
-		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[T], q queue) { handle(ctx, e.ObjectNew, q) },
-		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[T], q queue) { handle(ctx, e.Object, q) },
-	}
 }

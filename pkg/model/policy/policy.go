@@ -69,8 +69,9 @@ func layoutOf(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) (*
 	return grouping.NewLayout(&object.Spec.Placement, object.Namespace+"/"+object.Name, sites, leftNames(object, sites)...)
 }
 
-// follows returns the policy for other sites, which is itself if they make no difference to it.
-func (p *Policy) follows(sites *grouping.Sites) *Policy {
+// Follow returns the policy for other sites, which is itself if they make no difference to it. It is
+// safe for concurrent use.
+func (p *Policy) Follow(sites *grouping.Sites) *Policy {
 	before := p.sites.Load()
 	if before == sites {
 		return p
@@ -133,7 +134,7 @@ func NewSet(objects []*berthv1alpha1.PropagationPolicy, sites *grouping.Sites, b
 			!SameMeaning(known.Object, object) {
 			known = Compile(object, sites)
 		}
-		set[key] = known.follows(sites)
+		set[key] = known.Follow(sites)
 	}
 	return set
 }

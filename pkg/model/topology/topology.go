@@ -49,6 +49,7 @@ type Snapshot struct {
 	clusters map[string]*Cluster
 	nodes    map[string]place
 	sites    *grouping.Sites
+	index    *membership.Index
 }
 
 type place struct {
@@ -79,6 +80,12 @@ func (s *Snapshot) Nodes() []*corev1.Node {
 func (s *Snapshot) Place(node string) (*corev1.Node, string) {
 	p := s.nodes[node]
 	return p.node, p.cluster
+}
+
+// Claimants returns the names of the Clusters that claim a node of a name and labels, whether or not
+// there is one. It belongs to the first.
+func (s *Snapshot) Claimants(node string, labels map[string]string) []string {
+	return s.index.Claimants(node, labels)
 }
 
 // ClusterOf returns the name of the Cluster that a bound pod counts in, empty for none: the one
@@ -115,10 +122,10 @@ func New(clusters []berthv1alpha1.Cluster, nodes []corev1.Node) *Snapshot {
 		s.clusters[clusters[i].Name] = &Cluster{Object: &clusters[i]}
 	}
 	s.sites = grouping.NewSites(objects, nil)
-	index := membership.NewIndex(objects)
+	s.index = membership.NewIndex(objects)
 	for i := range nodes {
 		node := &nodes[i]
-		claimants := index.Claimants(node.Name, node.Labels)
+		claimants := s.Claimants(node.Name, node.Labels)
 		p := place{node: node}
 		for k, claimant := range claimants {
 			if k == 0 {
