@@ -30,6 +30,7 @@ import (
 	"berth.dev/berth/pkg/controllers/adviser"
 	"berth.dev/berth/pkg/controllers/application"
 	"berth.dev/berth/pkg/controllers/conditions"
+	"berth.dev/berth/pkg/controllers/metrics"
 	"berth.dev/berth/pkg/controllers/policy"
 	"berth.dev/berth/pkg/controllers/state"
 	"berth.dev/berth/pkg/ownership"
@@ -65,7 +66,9 @@ func Run(ctx context.Context, opts *Options, config *rest.Config) error {
 		return fmt.Errorf("making the manager: %w", err)
 	}
 	made(mgr)
-	for _, index := range []func(context.Context, client.FieldIndexer) error{policy.IndexPods, application.IndexPods, state.IndexConcerned} {
+	for _, index := range []func(context.Context, client.FieldIndexer) error{
+		policy.IndexPods, application.IndexPods, metrics.IndexPods, state.IndexConcerned,
+	} {
 		if err := index(ctx, mgr.GetFieldIndexer()); err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func newWorld(t testing.TB, existing ...client.Object) *world {
 	existing = append(existing, nodesOf(existing)...)
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(existing...).WithReturnManagedFields()
-	w.must(application.IndexPods(t.Context(), indexer{builder}))
+	w.must(application.IndexPods(t.Context(), schemetest.Indexer{Builder: builder}))
 	w.client = builder.
 		WithStatusSubresource(&berthv1alpha1.Application{}, &berthv1alpha1.PropagationPolicy{}, &berthv1alpha1.Cluster{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -129,14 +129,6 @@ func newWorld(t testing.TB, existing ...client.Object) *world {
 	w.mapper = testrestmapper.TestOnlyStaticRESTMapper(scheme)
 	w.restart()
 	return w
-}
-
-// indexer takes the index that IndexPods makes over to a fake client.
-type indexer struct{ builder *fake.ClientBuilder }
-
-func (i indexer) IndexField(_ context.Context, object client.Object, field string, extract client.IndexerFunc) error {
-	i.builder.WithIndex(object, field, extract)
-	return nil
 }
 
 func (w *world) failure(verb string, object runtime.Object) error {

@@ -4,7 +4,6 @@
 package clusterpolicy_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -31,21 +30,13 @@ type world struct {
 	*clusterpolicy.Reconciler
 }
 
-// indexer takes the index that IndexPolicies makes over to a fake client.
-type indexer struct{ builder *fake.ClientBuilder }
-
-func (i indexer) IndexField(_ context.Context, object client.Object, field string, extract client.IndexerFunc) error {
-	i.builder.WithIndex(object, field, extract)
-	return nil
-}
-
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	scheme := schemetest.New()
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&berthv1alpha1.ClusterPropagationPolicy{}, &berthv1alpha1.PropagationPolicy{})
-	if err := clusterpolicy.IndexPolicies(t.Context(), indexer{builder}); err != nil {
+	if err := clusterpolicy.IndexPolicies(t.Context(), schemetest.Indexer{Builder: builder}); err != nil {
 		t.Fatal(err)
 	}
 	w.client = builder.Build()

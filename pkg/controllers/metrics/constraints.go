@@ -24,6 +24,25 @@ type constraints struct {
 	byPod  map[string][]*constraint.Constraint
 }
 
+// constrainedIndex is the index of the pods that have constraints on metrics of Clusters, all under
+// isConstrained.
+const constrainedIndex, isConstrained = "berth.dev/metric-constraints", "true"
+
+// IndexPods adds the index of pods that the controller needs. It is to be called once, before the
+// cache starts.
+func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &corev1.Pod{}, constrainedIndex, func(object client.Object) []string {
+		if _, found := object.GetAnnotations()[berthv1alpha1.ClusterMetricConstraintAnnotation]; found {
+			return []string{isConstrained}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("indexing pods that have constraints: %w", err)
+	}
+	return nil
+}
+
 // read returns the constraints of Applications, PropagationPolicies, which there are for each
 // ClusterPropagationPolicy too, pods, Clusters to be made and MagnumClusters, by the name of the
 // metric. What cannot be parsed is told where it stands.
@@ -35,10 +54,13 @@ func (c *constraints) read(ctx context.Context, reader client.Reader) (map[strin
 		clusters berthv1alpha1.ClusterList
 		magnums  berthv1alpha1.MagnumClusterList
 	)
-	for _, list := range []client.ObjectList{&apps, &policies, &pods, &clusters, &magnums} {
+	for _, list := range []client.ObjectList{&apps, &policies, &clusters, &magnums} {
 		if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil && !apimeta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("listing what has constraints: %w", err)
 		}
+	}
+	if err := reader.List(ctx, &pods, client.UnsafeDisableDeepCopy, client.MatchingFields{constrainedIndex: isConstrained}); err != nil {
+		return nil, fmt.Errorf("listing pods that have constraints: %w", err)
 	}
 	now := &constraints{byText: map[string]*constraint.Constraint{}, byPod: map[string][]*constraint.Constraint{}}
 	for i := range apps.Items {
@@ -58,9 +80,7 @@ func (c *constraints) read(ctx context.Context, reader client.Reader) (map[strin
 		c.add(now, magnums.Items[i].Spec.Constraints.ProjectMetrics)
 	}
 	for i := range pods.Items {
-		if text, found := pods.Items[i].Annotations[berthv1alpha1.ClusterMetricConstraintAnnotation]; found {
-			c.addPod(now, text)
-		}
+		c.addPod(now, pods.Items[i].Annotations[berthv1alpha1.ClusterMetricConstraintAnnotation])
 	}
 	*c = *now
 	return c.byName(), nil

@@ -85,8 +85,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if w.constraints, err = r.constraints.read(ctx, r.Client); err != nil {
-		return reconcile.Result{}, err
+	if len(w.metrics) > 0 {
+		if w.constraints, err = r.constraints.read(ctx, r.Client); err != nil {
+			return reconcile.Result{}, err
+		}
 	}
 	if w.places, err = places(ctx, r.Client); err != nil {
 		return reconcile.Result{}, err

@@ -55,7 +55,11 @@ func newHarness(t *testing.T, objects ...client.Object) *harness {
 		object.SetUID(types.UID(fmt.Sprintf("%T/%s/%s", object, object.GetNamespace(), object.GetName())))
 		object.SetGeneration(1)
 	}
-	h.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+	builder := fake.NewClientBuilder()
+	if err := metrics.IndexPods(t.Context(), schemetest.Indexer{Builder: builder}); err != nil {
+		t.Fatal(err)
+	}
+	h.api = builder.WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&berthv1alpha1.Cluster{}, &berthv1alpha1.Metric{}, &berthv1alpha1.GlobalMetric{},
 			&berthv1alpha1.MetricsProvider{}, &berthv1alpha1.GlobalMetricsProvider{}, &berthv1alpha1.Cloud{},
 			&berthv1alpha1.GlobalCloud{}, &berthv1alpha1.OpenStackProject{}).

@@ -88,14 +88,6 @@ func (e *evictor) Evict(ctx context.Context, pod *corev1.Pod) error {
 	return e.server.Delete(ctx, pod, client.Preconditions{UID: &pod.UID})
 }
 
-// indexer takes the index that IndexPods makes over to a fake client.
-type indexer struct{ builder *fake.ClientBuilder }
-
-func (i indexer) IndexField(_ context.Context, object client.Object, field string, extract client.IndexerFunc) error {
-	i.builder.WithIndex(object, field, extract)
-	return nil
-}
-
 // scheme is that of all clients. To make one takes longer than most tests do.
 var scheme = sync.OnceValue(schemetest.New)
 
@@ -103,7 +95,7 @@ func builder(t *testing.T) *fake.ClientBuilder {
 	t.Helper()
 	b := fake.NewClientBuilder().WithScheme(scheme()).WithStatusSubresource(&berthv1alpha1.PropagationPolicy{}).
 		WithIndex(&berthv1alpha1.Cluster{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} })
-	if err := policy.IndexPods(t.Context(), indexer{b}); err != nil {
+	if err := policy.IndexPods(t.Context(), schemetest.Indexer{Builder: b}); err != nil {
 		t.Fatal(err)
 	}
 	return b
