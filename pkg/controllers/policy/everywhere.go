@@ -110,7 +110,9 @@ func everywhere[T client.Object](r *Reconciler, changed func(before, after T) ch
 	}
 	return handler.TypedFuncs[T, string]{
 		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q queue) { note(change{whole: true}, q) },
-		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[T], q queue) { note(changed(e.ObjectOld, e.ObjectNew), q) },
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[T], q queue) {
+			note(changed(e.ObjectOld, e.ObjectNew), q)
+		},
 		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q queue) { note(change{whole: true}, q) },
 	}
 }
