@@ -13,8 +13,10 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
+	"berth.dev/berth/pkg/model/demand"
 	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
 )
 
 // homes is what this process is among several schedulers.
@@ -72,6 +74,7 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 	}
 	shared := homescheduler.NewShared(s.homes.name, s.Clock)
 	shared.Membership, shared.View, shared.Late, shared.Early = s.membership, base.view, s.late, s.early
+	shared.Alone, shared.Retries = s.alone, s.retries
 	shared.Catalog, err = s.sources.schedulers(defaultPatience, s.wakeForHomes)
 	if err != nil {
 		return nil, err
@@ -80,6 +83,22 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 	handle.SharedInformerFactory().Core().V1().Nodes().Lister()
 	s.homes.shared = shared
 	return shared, nil
+}
+
+// alone reports whether no plugin but HomeScheduler names nodes for a pod. It is asked inside
+// scheduling cycles.
+func (s *State) alone(pod *corev1.Pod) bool {
+	if demand.Asks(pod) {
+		return false
+	}
+	s.mu.Lock()
+	definitions := s.definitions
+	s.mu.Unlock()
+	if definitions == nil {
+		return true
+	}
+	snapshot := definitions.Snapshot()
+	return snapshot != nil && nodegrouppolicy.Policyless(snapshot, pod)
 }
 
 // wakeForHomes wakes the pods that a change of Schedulers or bindings may concern.

@@ -23,6 +23,7 @@ import (
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/cyclestate"
 	"berth.dev/berth/pkg/plugins/internal/guard"
+	"berth.dev/berth/pkg/plugins/internal/narrow"
 )
 
 // Name is the name of the plugin in a KubeSchedulerConfiguration.
@@ -48,6 +49,10 @@ const (
 	// them binds anything more.
 	errReasonNoneRuns = "no Scheduler runs: its lease has to run out before another scheduler takes over"
 
+	// errReasonLookFurther is told when a pod is about to be tried on all nodes of its scheduler,
+	// because no node of a sample could take it.
+	errReasonLookFurther = "no node of a first selection could take the pod, trying all nodes of its scheduler"
+
 	// errReasonMoved is told if a cluster was given up while a pod was about to go there.
 	errReasonMoved = "the cluster of the node is bound to another scheduler now"
 )
@@ -64,8 +69,9 @@ var (
 
 // HomeScheduler is a plugin that keeps to the clusters and pods of one of several schedulers.
 type HomeScheduler struct {
-	handle fwk.Handle
-	shared *Shared
+	handle   fwk.Handle
+	shared   *Shared
+	sampling bool
 }
 
 var (
@@ -79,9 +85,11 @@ var (
 	_ fwk.PostBindPlugin    = &HomeScheduler{}
 )
 
-// New returns the plugin for one profile.
+// New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many
+// nodes as that are looked at for a pod that no other plugin concerns; otherwise a tenth of those of
+// the scheduler, but at least about a hundred.
 func New(handle fwk.Handle, shared *Shared) *HomeScheduler {
-	return &HomeScheduler{handle: handle, shared: shared}
+	return &HomeScheduler{handle: handle, shared: shared, sampling: narrow.Samples(handle)}
 }
 
 // Name returns the name of the plugin.
@@ -148,10 +156,16 @@ func (p *HomeScheduler) isSchedulableAfterNodeChange(_ klog.Logger, pod *corev1.
 
 const stateKey fwk.StateKey = "PreFilter" + Name
 
-// state is the nodes of this scheduler as of PreFilter.
+// state is what PreFilter has found out. Sampled is true if it has named some nodes of those that
+// there are.
 type state struct {
-	nodes sets.Set[string]
-	// clusters are those of this scheduler, by their ID in the view.
+	*ownNodes
+	sampled bool
+}
+
+// ownNodes are the nodes of this scheduler, and its clusters by their ID in the view.
+type ownNodes struct {
+	nodes    sets.Set[string]
 	clusters []bool
 }
 
@@ -178,7 +192,9 @@ func (s *state) Clone() fwk.StateData {
 	return s
 }
 
-// PreFilter names the nodes of this scheduler to the framework, so that no other node is looked at.
+// PreFilter names nodes of this scheduler to the framework, so that no other node is looked at: all
+// of them, which the framework copies and looks up one by one for each pod, if other plugins have a
+// say in it, and otherwise some that seem to have room.
 func (p *HomeScheduler) PreFilter(
 	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo,
 ) (result *fwk.PreFilterResult, status *fwk.Status) {
@@ -199,7 +215,14 @@ func (p *HomeScheduler) PreFilter(
 	if len(own.nodes) == 0 {
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, errReasonNoNodes)
 	}
-	cycle.Write(stateKey, own)
+	s := &state{ownNodes: own}
+	cycle.Write(stateKey, s)
+	if p.sampling {
+		if some := p.shared.sample(pod, nodes); some != nil {
+			s.sampled = true
+			return &fwk.PreFilterResult{NodeNames: some}, nil
+		}
+	}
 	return &fwk.PreFilterResult{NodeNames: own.nodes}, nil
 }
 
@@ -223,11 +246,15 @@ func (*HomeScheduler) Filter(_ context.Context, cycle fwk.CycleState, _ *corev1.
 
 // PostFilter keeps preemption away from pods that this plugin rejected as a whole: no pod that
 // makes way could help them. It comes before other plugins that preempt, and notes for whom they
-// do.
+// do. A pod that was tried on a sample is tried on all nodes first.
 func (p *HomeScheduler) PostFilter(
-	_ context.Context, _ fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
+	ctx context.Context, cycle fwk.CycleState, pod *corev1.Pod, statuses fwk.NodeToStatusReader,
 ) (*fwk.PostFilterResult, *fwk.Status) {
 	p.shared.Failing.Store(pod)
+	if s := cyclestate.Read[*state](cycle, stateKey); s != nil && s.sampled {
+		p.shared.Retries.AddThorough(pod.UID)
+		return nil, narrow.Retry(ctx, p.handle, pod, errReasonLookFurther)
+	}
 	// The name of no node stands for all nodes that Filter was not asked about.
 	if statuses.Get("").Plugin() == Name {
 		return framework.NewPostFilterResultWithNominatedNode(""), fwk.NewStatus(fwk.UnschedulableAndUnresolvable)
@@ -243,6 +270,9 @@ func (p *HomeScheduler) Reserve(
 	defer guard.Rescue(ctx, Name, "Reserve", &status)
 	if !p.shared.reserve(pod, node) {
 		return fwk.NewStatus(fwk.Unschedulable, errReasonMoved)
+	}
+	if p.shared.Retries != nil {
+		p.shared.Retries.Drop(pod.UID)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
+	"berth.dev/berth/pkg/plugins/internal/narrow"
 	"berth.dev/berth/pkg/plugins/internal/takeover"
 	"berth.dev/berth/pkg/plugins/internal/view"
 )
@@ -38,6 +39,10 @@ type Shared struct {
 	Late *takeover.LateSeats
 	// Early lets pods into the queue while that is being filled.
 	Early *takeover.Early
+	// Alone reports whether no other plugin names the nodes that a pod may go to, nil for never; and
+	// Retries remembers which pods no node of a sample could take.
+	Alone   func(pod *corev1.Pod) bool
+	Retries narrow.Thorough
 
 	mu sync.Mutex
 	// underWay is where the pods go that are being bound, by UID. It is kept only by a process that is
@@ -65,7 +70,8 @@ type nodeSet struct {
 	homes    *catalog.Homes
 	shape    int64
 	adoption int64
-	state    *state
+	own      *ownNodes
+	names    narrow.Sets
 }
 
 // NewShared returns the state of one process.
@@ -110,27 +116,50 @@ func (s *Shared) mineLocked(homes *catalog.Homes, cluster string) bool {
 }
 
 // nodes returns the nodes and clusters of this scheduler.
-func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.SharedLister) *state {
+func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.SharedLister) *ownNodes {
 	s.View.Refresh(nodes, s.Membership())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	adoption := s.completeAdoptions(homes, lister)
 	if s.set.homes == homes && s.set.shape == s.View.Shape() && s.set.adoption == adoption {
-		return s.set.state
+		return s.set.own
 	}
 	own := s.ownClusters(homes)
 	commons := s.mineLocked(homes, berthv1alpha1.CommonsName)
 	names := sets.New[string]()
-	for n, info := range nodes {
+	mine := func(n int) bool {
 		id := s.View.ClusterAt(n)
-		if id == view.NoCluster && commons || id != view.NoCluster && own[id] {
+		return id == view.NoCluster && commons || id != view.NoCluster && own[id]
+	}
+	for n, info := range nodes {
+		if mine(n) {
 			names.Insert(info.Node().Name)
 		}
 	}
 	s.set = nodeSet{
-		homes: homes, shape: s.View.Shape(), adoption: adoption, state: &state{nodes: names, clusters: own},
+		homes: homes, shape: s.View.Shape(), adoption: adoption, own: &ownNodes{nodes: names, clusters: own},
+		names: narrow.Sets{Adaptive: true},
 	}
-	return s.set.state
+	s.set.names.Follow(nodes, narrow.Version{}, 1, func(n int) int32 {
+		if mine(n) {
+			return 0
+		}
+		return -1
+	})
+	return s.set.own
+}
+
+// sample returns the names of some nodes of this scheduler, nil if it is better to look at all of
+// them. The nodes are those of the last call of nodes, as they are in this cycle.
+func (s *Shared) sample(pod *corev1.Pod, nodes []fwk.NodeInfo) sets.Set[string] {
+	if s.Alone == nil || !s.Alone(pod) || s.Retries.Thorough(pod.UID) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := &s.set.names
+	names.Follow(nodes, narrow.Version{}, 1, nil)
+	return names.Sample(names.Of(func(int32) bool { return true }), pod)
 }
 
 // ownClusters returns the clusters of this scheduler by their ID in the view.
@@ -157,7 +186,7 @@ func (s *Shared) reserve(pod *corev1.Pod, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	homes := s.Catalog.Snapshot()
-	if s.applies(homes) && (s.set.homes != homes || !s.set.state.nodes.Has(node)) && !s.reservable(homes, node) {
+	if s.applies(homes) && (s.set.homes != homes || !s.set.own.nodes.Has(node)) && !s.reservable(homes, node) {
 		return false
 	}
 	s.underWay[pod.UID] = way{node, s.chosen(node)}

@@ -72,7 +72,7 @@ func (p *NodeGroupPolicy) keepOff(cycle fwk.CycleState, snapshot *catalog.Snapsh
 func (p *NodeGroupPolicy) unknown(
 	cycle fwk.CycleState, snapshot *catalog.Snapshot, pod *corev1.Pod, nodes []fwk.NodeInfo, err error,
 ) *fwk.Status {
-	if policyless(snapshot, pod) {
+	if Policyless(snapshot, pod) {
 		return p.keepOff(cycle, snapshot, pod, nodes)
 	}
 	return rejection(err)

@@ -169,11 +169,11 @@ func (p *NodeGroupPolicy) PreEnqueue(_ context.Context, pod *corev1.Pod) *fwk.St
 // unconcerned is the quick answer for pods that the plugin does not concern: no policy can, and no
 // cluster is cordoned.
 func unconcerned(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
-	return len(snapshot.Cordoned) == 0 && policyless(snapshot, pod)
+	return len(snapshot.Cordoned) == 0 && Policyless(snapshot, pod)
 }
 
-// policyless reports whether it is plain that no policy can be in force for a pod.
-func policyless(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
+// Policyless reports whether it is plain that no policy can be in force for a pod.
+func Policyless(snapshot *catalog.Snapshot, pod *corev1.Pod) bool {
 	return pod.Annotations[berthv1alpha1.PolicyAnnotation] == "" && !snapshot.Matcher.Any(pod.Namespace) ||
 		pod.Annotations[berthv1alpha1.PolicyAnnotation] == berthv1alpha1.PolicyNone
 }

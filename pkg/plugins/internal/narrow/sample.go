@@ -26,6 +26,10 @@ const (
 	// and the groups are few: so many that this leaves each of them its nodes.
 	sampleOfGroup = 2
 
+	// adaptivePart is which part of many nodes an adaptive sample has, as a divisor: as many of 5,000
+	// nodes as the framework would score.
+	adaptivePart = 10
+
 	// roomyPart is which part of the nodes of a sample must have room for a pod, so that the sample
 	// is worth trying.
 	roomyPart = 5
@@ -68,7 +72,11 @@ func (n *Sets) Sample(set *Set, pod *corev1.Pod) sets.Set[string] {
 
 // wanted returns how many nodes the samples of a set have.
 func (s *Set) wanted() int {
-	return min(sampleSize, s.size/2)
+	size := sampleSize
+	if s.adaptive {
+		size = max(size, s.size/adaptivePart)
+	}
+	return min(size, s.size/2)
 }
 
 // few reports whether a set has so few groups that each has nodes in every sample.

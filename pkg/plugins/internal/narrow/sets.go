@@ -25,6 +25,10 @@ const keptNames = 8
 // belongs to the scheduling cycle, like the view, and is not safe for concurrent use. The zero
 // value is ready.
 type Sets struct {
+	// Adaptive is true if samples of many nodes are larger. It is for pods that may go to all nodes of
+	// the groups alike, and must not change once there are sets.
+	Adaptive bool
+
 	version Version
 	nodes   []fwk.NodeInfo
 	byGroup [][]int32 // positions in nodes
@@ -45,11 +49,12 @@ type Version struct {
 
 // Set is the nodes of a set of groups.
 type Set struct {
-	groups  []int32 // that have nodes
-	size    int
-	all     sets.Set[string] // nil until needed
-	samples []sample         // nil until needed
-	next    int
+	groups   []int32 // that have nodes
+	size     int
+	adaptive bool
+	all      sets.Set[string] // nil until needed
+	samples  []sample         // nil until needed
+	next     int
 }
 
 // Follow takes over the nodes of the snapshot. If the version is another one than at the last call
@@ -61,7 +66,7 @@ func (n *Sets) Follow(nodes []fwk.NodeInfo, version Version, groups int, groupOf
 		return
 	}
 	*n = Sets{
-		version: version, nodes: nodes, byGroup: make([][]int32, groups), kept: map[string]*Set{}, key: make([]byte, (groups+7)/8),
+		Adaptive: n.Adaptive, version: version, nodes: nodes, byGroup: make([][]int32, groups), kept: map[string]*Set{}, key: make([]byte, (groups+7)/8),
 	}
 	for i := range nodes {
 		if group := groupOf(i); group >= 0 {
@@ -97,7 +102,7 @@ func (n *Sets) newSet(size int) *Set {
 		clear(n.kept)
 		n.names = 0
 	}
-	set := &Set{size: size}
+	set := &Set{size: size, adaptive: n.Adaptive}
 	for group := range n.byGroup {
 		if n.key[group/8]&(1<<(group%8)) != 0 && len(n.byGroup[group]) > 0 {
 			set.groups = append(set.groups, int32(group))
