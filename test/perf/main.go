@@ -23,7 +23,6 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/perf/decision"
 	"berth.dev/berth/test/perf/processes"
 	"berth.dev/berth/test/perf/report"
@@ -80,7 +79,7 @@ func parse(args []string) (*options, error) {
 		"only compare the statements that calls of the plugins execute with "+statements.file)
 	update := flags.Bool("update", false, "with -allocations or -statements, write the file instead")
 	scale := flags.Bool("scale", false, "measure how cost grows, in a cluster of 5,000 nodes and 150,000 pods; -only then knows "+
-		"\"processes\", \"decisions\" and \"sharing\"")
+		"\"processes\", \"decisions\", \"sharing\" and \"disturbed\"")
 	factor := flags.Float64("factor", 1, "with -scale, how large the cluster is in parts of the full one; results of less than 1 are not kept")
 	part := flags.String("part", "", "of separate processes measure only the parts that match: drain, freed, controllers; with -scale, slopes")
 	peers := flags.String("peers", "", "of a drain measure only the peers whose names match; the first is what others are compared with")
@@ -243,19 +242,13 @@ func separately(ctx context.Context, out io.Writer, o *options, configurations *
 	if o.smoke {
 		lengths = processes.Smoke()
 	}
-	lengths.Shipped, lengths.AddsOnly, lengths.Folder = configurations.Shipped, configurations.AddsOnly, memoryFolder()
 	lengths.Only = o.part
-	if o.peers != nil {
-		lengths.Peers = o.peers
-	}
 	if o.rounds > 0 {
-		lengths.Rounds, lengths.FewRounds = o.rounds, o.rounds
+		lengths.FewRounds = o.rounds
 	}
-	env, err := localplane.SchedulerEnv("manifests")
-	if err != nil {
+	if err := complete(&lengths, o, configurations); err != nil {
 		return nil, err
 	}
-	lengths.Env = env
 	return processes.Run(ctx, out, lengths)
 }
 

@@ -41,6 +41,10 @@ func measureScale(ctx context.Context, out io.Writer, o *options, configurations
 			scale.Sharing, err = scaleOfSharing(ctx, out, o, configurations)
 			return err
 		}},
+		{"disturbed", func() (err error) {
+			scale.Disturbed, err = disturbedDrains(ctx, out, o, configurations)
+			return err
+		}},
 		{"scheduler_perf", func() (err error) {
 			if o.factor < 1 {
 				return nil
@@ -66,17 +70,32 @@ func measureScale(ctx context.Context, out io.Writer, o *options, configurations
 
 func scaleOfProcesses(ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations) (*report.Scale, error) {
 	lengths := processes.UsualScale()
+	lengths.Factor, lengths.Slopes = o.factor, o.part.MatchString("slopes")
+	if err := complete(&lengths.Options, o, configurations); err != nil {
+		return nil, err
+	}
+	return processes.RunScale(ctx, out, lengths)
+}
+
+func disturbedDrains(ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations) ([]report.Disturbed, error) {
+	lengths := processes.UsualDisturbed(o.factor)
+	if err := complete(&lengths, o, configurations); err != nil {
+		return nil, err
+	}
+	return processes.RunDisturbed(ctx, out, lengths)
+}
+
+// complete adds what is shipped, and what flags ask for.
+func complete(lengths *processes.Options, o *options, configurations *decision.Configurations) (err error) {
 	lengths.Shipped, lengths.AddsOnly, lengths.Folder = configurations.Shipped, configurations.AddsOnly, memoryFolder()
-	lengths.Factor, lengths.Slopes, lengths.Peers = o.factor, o.part.MatchString("slopes"), o.peers
+	if o.peers != nil {
+		lengths.Peers = o.peers
+	}
 	if o.rounds > 0 {
 		lengths.Rounds = o.rounds
 	}
-	env, err := localplane.SchedulerEnv("manifests")
-	if err != nil {
-		return nil, err
-	}
-	lengths.Env = env
-	return processes.RunScale(ctx, out, lengths)
+	lengths.Env, err = localplane.SchedulerEnv("manifests")
+	return err
 }
 
 func scaleOfSharing(ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations) ([]report.Sharing, error) {

@@ -111,13 +111,42 @@ func (w *world) drainIn(ctx context.Context, p *peer, namespace string, controll
 	if err := w.countWrites(ctx, p, namespace, d); err != nil {
 		return errors.Join(err, process.Stop(stopGrace))
 	}
-	memory, err := proc.PeakMemory(process.PID())
+	err = w.askBack(ctx, p, process, d)
 	if err := errors.Join(err, process.Stop(stopGrace)); err != nil {
 		return err
 	}
-	d.MemoryBytes = append(d.MemoryBytes, memory)
 	d.Violations += violations(b.perSite(w.siteOf), sharesOf(p.pods), p.limited)
 	return w.clear(ctx, namespace)
+}
+
+// askBack notes what a scheduler tells of itself when its backlog is placed: how often it has decided
+// on a pod, and how long it has waited for locks of Berth.
+func (w *world) askBack(ctx context.Context, p *peer, process *localplane.Process, d *report.Drain) error {
+	attempts, err := w.attempts(ctx)
+	if err != nil {
+		return err
+	}
+	memory, err := proc.PeakMemory(process.PID())
+	if err != nil {
+		return err
+	}
+	d.Attempts, d.MemoryBytes = append(d.Attempts, attempts/float64(p.pods)), append(d.MemoryBytes, memory)
+	if p.program.stock() {
+		return nil
+	}
+	waits, err := w.lockWaits(ctx)
+	if err != nil {
+		return err
+	}
+	took := float64(p.pods) / d.PodsPerSecond[len(d.PodsPerSecond)-1]
+	longest := 0.0
+	for lock, waited := range waits {
+		if part := waited.Seconds() / took; part > longest {
+			longest, d.Lock = part, lock
+		}
+	}
+	d.LockParts = append(d.LockParts, longest)
+	return nil
 }
 
 // runAlone starts the scheduler of a peer, lets it place the backlog while the controllers stand

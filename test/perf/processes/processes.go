@@ -66,32 +66,39 @@ func Smoke() Options {
 
 // Run measures. It ends everything that it starts, also when the context ends. What was measured
 // before an error is returned together with the error.
-func Run(ctx context.Context, out io.Writer, o Options) (results *report.Processes, err error) {
+func Run(ctx context.Context, out io.Writer, o Options) (*report.Processes, error) {
+	results := &report.Processes{}
+	fmt.Fprintln(out, "processes: starting etcd and the API server")
+	err := within(ctx, out, &o, func(w *world) error {
+		for _, part := range []struct {
+			name string
+			run  func(context.Context, *report.Processes) error
+		}{{"drain", w.drains}, {"freed", w.freedPlaces}, {"controllers", w.controllers}} {
+			if o.Only != nil && !o.Only.MatchString(part.name) {
+				continue
+			}
+			if err := part.run(ctx, results); err != nil {
+				return fmt.Errorf("processes, %s: %w", part.name, err)
+			}
+		}
+		return nil
+	})
+	return results, err
+}
+
+// within measures something beside a control plane of its own, which ends with it.
+func within(ctx context.Context, out io.Writer, o *Options, measure func(*world) error) (err error) {
 	folder, err := os.MkdirTemp(o.Folder, "berth-perf-processes-")
 	if err != nil {
-		return nil, fmt.Errorf("making a folder for the processes: %w", err)
+		return fmt.Errorf("making a folder for the processes: %w", err)
 	}
 	defer os.RemoveAll(folder)
-	fmt.Fprintln(out, "processes: starting etcd and the API server")
 	w, err := start(ctx, folder, out, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, w.plane.Stop()) }()
-	results = &report.Processes{}
-	parts := []struct {
-		name string
-		run  func(context.Context, *report.Processes) error
-	}{{"drain", w.drains}, {"freed", w.freedPlaces}, {"controllers", w.controllers}}
-	for _, part := range parts {
-		if o.Only != nil && !o.Only.MatchString(part.name) {
-			continue
-		}
-		if err := part.run(ctx, results); err != nil {
-			return results, fmt.Errorf("processes, %s: %w", part.name, err)
-		}
-	}
-	return results, nil
+	return measure(w)
 }
 
 // chosen returns the peers that are asked for.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
@@ -77,25 +76,17 @@ func RunScale(ctx context.Context, out io.Writer, o ScaleOptions) (*report.Scale
 }
 
 // inWorld measures something in a cluster of a size, in which no controllers of Kubernetes run.
-func inWorld(ctx context.Context, out io.Writer, o *ScaleOptions, size extent, measure func(*world) error) (err error) {
-	folder, err := os.MkdirTemp(o.Folder, "berth-perf-scale-")
-	if err != nil {
-		return fmt.Errorf("making a folder for the processes: %w", err)
-	}
-	defer os.RemoveAll(folder)
+func inWorld(ctx context.Context, out io.Writer, o *ScaleOptions, size extent, measure func(*world) error) error {
 	options := o.Options
 	options.Nodes, options.Policies = size.Nodes, size.Policies
-	w, err := start(ctx, folder, out, options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.plane.Stop()) }()
-	w.clusters = size.Clusters
-	w.sayf("filling a cluster: %d nodes, %d pods, %d Clusters, %d policies", size.Nodes, size.Pods, size.Clusters, size.Policies)
-	if err := w.fill(ctx, size); err != nil {
-		return err
-	}
-	return measure(w)
+	return within(ctx, out, &options, func(w *world) error {
+		w.clusters = size.Clusters
+		w.sayf("filling a cluster: %d nodes, %d pods, %d Clusters, %d policies", size.Nodes, size.Pods, size.Clusters, size.Policies)
+		if err := w.fill(ctx, size); err != nil {
+			return err
+		}
+		return measure(w)
+	})
 }
 
 // fill makes the cluster.

@@ -5,12 +5,19 @@ package processes
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"berth.dev/berth/pkg/localplane"
@@ -80,7 +87,8 @@ func (w *world) run(ctx context.Context, p *program) (*localplane.Process, error
 		if err != nil {
 			return nil, err
 		}
-		process, _, err := w.plane.StartScheduler(ctx, configuration, localplane.Component{Name: name, Args: args, Env: p.env})
+		process, address, err := w.plane.StartScheduler(ctx, configuration, localplane.Component{Name: name, Args: args, Env: p.env})
+		w.address = address
 		return process, err
 	}
 	kubeconfig, err := w.plane.Kubeconfig(stockUser)
@@ -99,6 +107,7 @@ func (w *world) run(ctx context.Context, p *program) (*localplane.Process, error
 	if err != nil {
 		return nil, err
 	}
+	w.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	binaries, err := localplane.FindBinDir()
 	if err != nil {
 		return nil, err
@@ -127,4 +136,46 @@ func limited(configuration string, stockLimits bool, kubeconfig string) ([]byte,
 	}
 	fields["clientConnection"] = connection
 	return yaml.Marshal(fields)
+}
+
+// attempts returns how often the scheduler that was started last has decided on a pod.
+func (w *world) attempts(ctx context.Context) (total float64, err error) {
+	err = w.ask(ctx, "/metrics", func(body io.Reader) error {
+		parser := expfmt.NewTextParser(model.LegacyValidation)
+		families, err := parser.TextToMetricFamilies(body)
+		for _, sample := range families["scheduler_schedule_attempts_total"].GetMetric() {
+			total += sample.GetCounter().GetValue()
+		}
+		return err
+	})
+	return total, err
+}
+
+// ask reads something that the scheduler that was started last tells of itself.
+func (w *world) ask(ctx context.Context, path string, read func(body io.Reader) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("reading %s of the scheduler: %w", path, err)
+		}
+	}()
+	config := w.plane.Config()
+	// The certificate is one that the scheduler signed itself at its start.
+	config.CAData, config.Insecure = nil, true
+	administrator, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+w.address+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := administrator.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return read(response.Body)
 }

@@ -43,15 +43,17 @@ type world struct {
 	client kubernetes.Interface
 	berth  versioned.Interface
 	log    *auditlog.Log
-	// started counts the processes that were started, each of which has a name of its own.
+	// started counts the processes that were started, each of which has a name of its own, and address
+	// is where the last one tells its metrics.
 	started int
+	address string
 	// clusters is how many sites there are in a large cluster, and workloads are what runs there.
 	clusters  int
 	workloads []workload
 }
 
-func start(ctx context.Context, folder string, out io.Writer, o Options) (*world, error) {
-	w := &world{Options: o, out: out}
+func start(ctx context.Context, folder string, out io.Writer, o *Options) (*world, error) {
+	w := &world{Options: *o, out: out}
 	binaries, err := localplane.FindBinDir()
 	if err != nil {
 		return nil, err

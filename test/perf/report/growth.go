@@ -68,6 +68,17 @@ func (r *Results) drainMemoryFigures() []figure {
 	}
 }
 
+func (r *Results) lockFigures() []figure {
+	var figures []figure
+	drains := r.drains()
+	for i := range drains {
+		if d := &drains[i]; len(d.LockParts) > 0 && (d.Name == policyDrain || d.Name == resourceDrain || d.Name == shipped) {
+			figures = append(figures, atMost(1, 100*SpreadOf(d.LockParts).Most, " %", d.Name))
+		}
+	}
+	return figures
+}
+
 func (r *Results) smallFigures() []figure {
 	return []figure{atMost(1.2, 1/r.against("all-sites-100", "node-affinity", shipped), " x", "")}
 }

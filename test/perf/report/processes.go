@@ -41,6 +41,13 @@ type Drain struct {
 	FirstCPUMilliseconds []float64 `json:"firstCPUMilliseconds"`
 	// MemoryBytes is the most that the process has held, with all its caches.
 	MemoryBytes []float64 `json:"memoryBytes"`
+	// Attempts is how often the scheduler has decided on each pod.
+	Attempts []float64 `json:"attempts,omitempty"`
+	// LockParts is for how much of the time in which the backlog was placed goroutines have waited for
+	// the lock of Berth that they have waited for longest, all of them together; Lock is who has asked
+	// for it in the last round.
+	LockParts []float64 `json:"lockParts,omitempty"`
+	Lock      string    `json:"lock,omitempty"`
 	// Writes is how many writes the API server has carried out for each pod, its creation included;
 	// Requests how many requests of the scheduler it has answered.
 	Writes   []float64 `json:"writes"`

@@ -27,6 +27,8 @@ type Scale struct {
 	Throughputs []Throughput `json:"throughputs,omitempty"`
 	// Sharing is how much schedulers that share a cluster hinder each other.
 	Sharing []Sharing `json:"sharing,omitempty"`
+	// Disturbed is how backlogs are placed while something goes on beside, the first while nothing does.
+	Disturbed []Disturbed `json:"disturbed,omitempty"`
 }
 
 // Start is what the start of a process costs.
@@ -81,11 +83,13 @@ type Sharing struct {
 	// Nodes and Pods are those of each scheduler.
 	Nodes int `json:"nodes"`
 	Pods  int `json:"pods"`
-	// CPUMilliseconds is the work of all processors for a pod, by round; Requests and Bytes are what
-	// all schedulers have asked the API server for it, and were told, watches included.
-	CPUMilliseconds []float64 `json:"cpuMilliseconds"`
-	Requests        []float64 `json:"requests"`
-	Bytes           []float64 `json:"bytes"`
+	// CPUMilliseconds is the work of all processors for a pod while the schedulers place theirs one
+	// after the other, by round, and TogetherCPUMilliseconds while all are at work; Requests and Bytes
+	// are what all schedulers have asked the API server for it, and were told, watches included.
+	CPUMilliseconds         []float64 `json:"cpuMilliseconds"`
+	TogetherCPUMilliseconds []float64 `json:"togetherCPUMilliseconds"`
+	Requests                []float64 `json:"requests"`
+	Bytes                   []float64 `json:"bytes"`
 	// Contended is how many writes of objects were refused because another one came first.
 	Contended int `json:"contended"`
 }
@@ -106,6 +110,9 @@ func (s *Scale) tables() []table {
 	}
 	if len(s.Sharing) > 0 {
 		tables = append(tables, s.sharingTable())
+	}
+	if len(s.Disturbed) > 0 {
+		tables = append(tables, disturbedTable(s.Disturbed))
 	}
 	for i := range s.Decisions {
 		tables = append(tables, s.Decisions[i].table())
@@ -210,7 +217,8 @@ func (s *Scale) sharingTable() table {
 	t := table{
 		title: fmt.Sprintf("scale-sharing: named schedulers, each over %d nodes of its own, beside an API server in memory", s.Sharing[0].Nodes),
 		headers: []string{
-			"schedulers", "CPU a pod", "range", "CPU a pod", "requests a pod", "bytes a pod", "writes refused", "pods of each", "rounds",
+			"schedulers", "CPU a pod", "range", "CPU a pod", "all at once", "all at once", "requests a pod", "bytes a pod", "writes refused",
+			"pods of each", "rounds",
 		},
 	}
 	base := &s.Sharing[0]
@@ -219,7 +227,9 @@ func (s *Scale) sharingTable() table {
 		ratio := ratios(x.CPUMilliseconds, base.CPUMilliseconds)
 		t.rows = append(t.rows, []string{
 			strconv.Itoa(x.Schedulers), number(ratio.Median) + " x", number(ratio.Least) + " to " + number(ratio.Most),
-			fmt.Sprintf("%.2f ms", SpreadOf(x.CPUMilliseconds).Median), fmt.Sprintf("%.2f", SpreadOf(x.Requests).Median),
+			fmt.Sprintf("%.2f ms", SpreadOf(x.CPUMilliseconds).Median),
+			number(ratios(x.TogetherCPUMilliseconds, base.TogetherCPUMilliseconds).Median) + " x",
+			fmt.Sprintf("%.2f ms", SpreadOf(x.TogetherCPUMilliseconds).Median), fmt.Sprintf("%.2f", SpreadOf(x.Requests).Median),
 			fmt.Sprintf("%.0f", SpreadOf(x.Bytes).Median), strconv.Itoa(x.Contended), strconv.Itoa(x.Pods), strconv.Itoa(len(x.CPUMilliseconds)),
 		})
 	}

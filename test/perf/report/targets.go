@@ -74,6 +74,7 @@ var targets = []target{
 	},
 	{"the same, CPU of the scheduler for a pod", "at most 1 x, of a policy 0.6 x", (*Results).drainCPUFigures},
 	{"the same, memory of the scheduler", "at most 1.15 x", (*Results).drainMemoryFigures},
+	{"the same, waiting for the busiest lock of Berth, of the time that it takes", "at most 1 %", (*Results).lockFigures},
 	{"PreFilter and PreScore of a plugin for such a pod", "at most 60 ns, 0 allocations", (*Results).skipFigures},
 	{
 		"PreFilter of a pod of a policy with ten clusters, few nodes",
@@ -104,6 +105,10 @@ var targets = []target{
 	{
 		"decision with 100000 nodes and a million pods against one with 5000 nodes, a policy over 500 of them", "at most 1.5 x",
 		(*Results).hugeFigures,
+	},
+	{
+		"a backlog of a policy while something goes on beside: how much slower, against the default scheduler's plain pods; decisions for a pod",
+		"at least 0.9 x, 1", (*Results).disturbedFigures,
 	},
 	{"several schedulers: CPU for a pod with 8 of them against one alone, writes refused", "at most 1.1 x, 0", (*Results).sharingFigures},
 }

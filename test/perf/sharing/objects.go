@@ -40,7 +40,9 @@ func configurationOf(shipped, kubeconfig string) ([]byte, error) {
 	if err := yaml.Unmarshal([]byte(shipped), &fields); err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	fields["clientConnection"] = map[string]any{"kubeconfig": kubeconfig, "contentType": "application/json", "qps": 5000, "burst": 10000}
+	fields["clientConnection"] = map[string]any{
+		"kubeconfig": kubeconfig, "contentType": jsonType, "acceptContentTypes": protobufType + "," + jsonType, "qps": 5000, "burst": 10000,
+	}
 	return yaml.Marshal(fields)
 }
 

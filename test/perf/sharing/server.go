@@ -19,6 +19,7 @@ import (
 type server struct {
 	mu      sync.Mutex
 	memory  *apiserver.Server
+	encoder encoder
 	streams map[*stream]bool
 	// asked counts what schedulers have asked since it was taken last.
 	asked counts
@@ -34,7 +35,7 @@ type counts struct {
 }
 
 func newServer(memory *apiserver.Server) *server {
-	return &server{memory: memory, streams: map[*stream]bool{}, news: make(chan struct{}, 1)}
+	return &server{memory: memory, encoder: newEncoder(), streams: map[*stream]bool{}, news: make(chan struct{}, 1)}
 }
 
 // do carries out a request of the benchmark itself, which is not counted.
@@ -42,11 +43,10 @@ func (s *server) do(verb string, resource schema.GroupVersionResource, namespace
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	answer := s.memory.Serve(apiserver.NewRequest(verb, resource, namespace, name, subresource, body))
-	s.deliver()
 	if answer.Code >= http.StatusBadRequest {
 		return fmt.Errorf("%s %s %s: %s", verb, resource.Resource, name, answer.Body)
 	}
-	return nil
+	return s.deliver()
 }
 
 // take returns what was asked since the last call.
@@ -72,17 +72,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.mu.Lock()
-	answer := s.memory.Serve(request)
-	s.count(request, &answer)
-	var open *stream
-	if answer.Watch != nil {
-		open = newStream(answer.Watch)
-		s.streams[open] = true
+	contentType, open, answer, err := s.answer(request, takesProtobuf(r, request))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
-	s.deliver()
-	s.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(answer.Code)
 	if open == nil {
 		_, _ = w.Write(answer.Body) // who has gone does not read it
@@ -94,6 +89,29 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		delete(s.streams, open)
 	}()
 	open.copyTo(w, r.Context().Done())
+}
+
+// answer serves a request, and returns the stream of a watch. What others are to hear of it is on
+// its way then.
+func (s *server) answer(request *apiserver.Request, inProtobuf bool) (contentType string, open *stream, answer apiserver.Answer, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	contentType, answer = jsonType, s.memory.Serve(request)
+	switch {
+	case answer.Watch != nil:
+		open = newStream(answer.Watch, inProtobuf)
+		s.streams[open] = true
+		if inProtobuf {
+			contentType = protobufWatch
+		}
+	case inProtobuf:
+		contentType = protobufType
+		if answer.Body, err = s.encoder.object(answer.Body); err != nil {
+			return "", nil, answer, err
+		}
+	}
+	s.count(request, &answer)
+	return contentType, open, answer, s.deliver()
 }
 
 func (s *server) count(r *apiserver.Request, answer *apiserver.Answer) {
@@ -112,38 +130,52 @@ func (s *server) count(r *apiserver.Request, answer *apiserver.Answer) {
 }
 
 // deliver tells all watches what they have not been told yet. The caller holds the lock.
-func (s *server) deliver() {
+func (s *server) deliver() error {
+	encoded := map[string][]byte{} // most events are for many
 	for open := range s.streams {
 		told := 0
 		for event := open.watch.Next(); event != nil; event = open.watch.Next() {
-			open.add(event)
-			told += len(event) + 1
+			frame := append(event, '\n')
+			if open.inProtobuf {
+				known, found := encoded[string(event)]
+				if !found {
+					var err error
+					if known, err = s.encoder.event(event); err != nil {
+						return err
+					}
+					encoded[string(event)] = known
+				}
+				frame = known
+			}
+			open.add(frame)
+			told += len(frame)
 		}
 		s.asked.bytes += told
 		if told > 0 {
 			open.wake()
 		}
 	}
+	return nil
 }
 
 // stream is what a watch has to tell on its way to the client.
 type stream struct {
-	watch *apiserver.Watch
-	news  chan struct{}
+	watch      *apiserver.Watch
+	inProtobuf bool
+	news       chan struct{}
 
 	mu      sync.Mutex
 	pending bytes.Buffer
 }
 
-func newStream(watch *apiserver.Watch) *stream {
-	return &stream{watch: watch, news: make(chan struct{}, 1)}
+func newStream(watch *apiserver.Watch, inProtobuf bool) *stream {
+	return &stream{watch: watch, inProtobuf: inProtobuf, news: make(chan struct{}, 1)}
 }
 
-func (o *stream) add(event []byte) {
+func (o *stream) add(frame []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.pending.Write(event)
-	o.pending.WriteByte('\n')
+	o.pending.Write(frame)
 }
 
 func (o *stream) wake() {

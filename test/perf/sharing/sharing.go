@@ -121,42 +121,65 @@ const (
 )
 
 // measure lets all schedulers place pods, round by round. Before the first one that counts, each
-// places a pod, so that all are at work.
+// places a pod, so that all are at work. Of a round, the first half is one scheduler after the
+// other: each has the processors to itself, as it would have on a machine of its own, and the
+// others hear of its pods. In the second half all are at work at the same time.
 func (f *fleet) measure(ctx context.Context, schedulers int) (*report.Sharing, error) {
 	result := &report.Sharing{Schedulers: schedulers, Nodes: f.Nodes, Pods: f.Pods}
-	if err := f.place(ctx, schedulers, 1, "first"); err != nil {
+	all := make([]int, schedulers)
+	for s := range all {
+		all[s] = s
+	}
+	if err := f.place(ctx, all, 1, "first"); err != nil {
 		return nil, err
 	}
 	for round := range f.Rounds {
 		f.server.take()
-		before, err := f.cpuTime()
-		if err != nil {
-			return nil, err
-		}
-		if err := f.place(ctx, schedulers, f.Pods, strconv.Itoa(round)); err != nil {
-			return nil, err
-		}
-		after, err := f.cpuTime()
+		inTurn, err := f.cost(all, func() error {
+			for _, s := range all {
+				if err := f.place(ctx, []int{s}, f.Pods, fmt.Sprintf("turn-%d", round)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
 		asked, pods := f.server.take(), float64(schedulers*f.Pods)
-		cost := float64(after-before) / float64(time.Millisecond) / pods
-		result.CPUMilliseconds = append(result.CPUMilliseconds, cost)
+		together, err := f.cost(all, func() error { return f.place(ctx, all, f.Pods, strconv.Itoa(round)) })
+		if err != nil {
+			return nil, err
+		}
+		result.CPUMilliseconds, result.TogetherCPUMilliseconds = append(result.CPUMilliseconds, inTurn), append(result.TogetherCPUMilliseconds, together)
 		result.Requests = append(result.Requests, float64(asked.requests)/pods)
 		result.Bytes = append(result.Bytes, float64(asked.bytes)/pods)
-		result.Contended += asked.refused
-		fmt.Fprintf(f.out, "sharing, %d schedulers, round %d of %d: %.2f ms CPU, %.2f requests and %.0f bytes a pod\n",
-			schedulers, round+1, f.Rounds, cost, float64(asked.requests)/pods, float64(asked.bytes)/pods)
+		result.Contended += asked.refused + f.server.take().refused
+		fmt.Fprintf(f.out, "sharing, %d schedulers, round %d of %d: %.2f ms CPU, all at once %.2f, %.2f requests and %.0f bytes a pod\n",
+			schedulers, round+1, f.Rounds, inTurn, together, float64(asked.requests)/pods, float64(asked.bytes)/pods)
 	}
 	return result, nil
 }
 
-// place makes pods for each scheduler, and waits until all are bound.
-func (f *fleet) place(ctx context.Context, schedulers, pods int, round string) error {
-	want := f.server.boundPods() + schedulers*pods
+// cost returns the work of all processors, in milliseconds, for each pod that some schedulers place
+// meanwhile.
+func (f *fleet) cost(schedulers []int, place func() error) (float64, error) {
+	before, err := f.cpuTime()
+	if err != nil {
+		return 0, err
+	}
+	if err := place(); err != nil {
+		return 0, err
+	}
+	after, err := f.cpuTime()
+	return float64(after-before) / float64(time.Millisecond) / float64(len(schedulers)*f.Pods), err
+}
+
+// place makes pods for each of some schedulers, and waits until all are bound.
+func (f *fleet) place(ctx context.Context, schedulers []int, pods int, round string) error {
+	want := f.server.boundPods() + len(schedulers)*pods
 	for i := range pods {
-		for s := range schedulers {
+		for _, s := range schedulers {
 			if err := f.createPod(s, fmt.Sprintf("pod-%s-%d-%d", round, s, i)); err != nil {
 				return err
 			}
