@@ -27,7 +27,7 @@ func points(ctx context.Context, benchtime, skip string) ([]report.Point, error)
 	if err != nil {
 		return nil, fmt.Errorf("looking for benchmarks of single extension points: %w", err)
 	}
-	arguments := slices.Concat([]string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", benchtime, "-skip", skip, "-p", "1"}, packages)
+	arguments := slices.Concat([]string{"test", "-run", "^$", "-bench", ".", "-benchmem", "-vet=off", "-benchtime", benchtime, "-skip", skip, "-p", "1"}, packages)
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Stderr = os.Stderr
 	out, err := command.Output()

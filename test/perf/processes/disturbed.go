@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -29,8 +30,10 @@ type disturbance struct {
 	every time.Duration
 	// change makes the i-th change.
 	change func(ctx context.Context, w *world, namespace string, i int) error
-	// policies says that there is nothing like it without a policy.
+	// policies says that there is nothing like it without a policy, and times how many times as many
+	// pods there are, so that it happens several times.
 	policies bool
+	times    int
 }
 
 // disturbances are the ways in which a roll-out is disturbed, the first one not at all.
@@ -41,7 +44,7 @@ func disturbances(relay *proxy.Relay) []disturbance {
 		{name: "labels", title: "100 labels of nodes a second change", every: 10 * time.Millisecond,
 			change: func(ctx context.Context, w *world, _ string, i int) error { return w.touchNode(ctx, i) }},
 		{name: "edits", title: "the policy is edited each second", every: time.Second, policies: true, change: editPolicy},
-		{name: "watches", title: "all connections to the API server end every three seconds", every: 3 * time.Second,
+		{name: "watches", title: "all connections to the API server end every three seconds", every: 3 * time.Second, times: 3,
 			change: func(context.Context, *world, string, int) error { relay.Sever(); return nil }},
 	}
 }
@@ -73,7 +76,7 @@ func editPolicy(ctx context.Context, w *world, namespace string, i int) error {
 
 // UsualDisturbed is what a full run measures, a part of which factor says.
 func UsualDisturbed(factor float64) Options {
-	return Options{Rounds: 1, Nodes: max(100, int(1000*factor)), Pods: max(4, int(60*factor)) * 25}
+	return Options{Rounds: 1, Peers: regexp.MustCompile(`^(stock|policy)$`), Nodes: max(100, int(1000*factor)), Pods: max(4, int(40*factor)) * 25}
 }
 
 // RunDisturbed measures how much a roll-out is slowed down by what goes on beside it.
@@ -84,6 +87,7 @@ func RunDisturbed(ctx context.Context, out io.Writer, o Options) (found []report
 			return err
 		}
 		defer func() { err = errors.Join(err, relay.Stop()) }()
+		w.counting = true
 		if err := w.createNodes(ctx, w.Nodes, w.sites(), w.Pods); err != nil {
 			return err
 		}
@@ -104,10 +108,11 @@ func RunDisturbed(ctx context.Context, out io.Writer, o Options) (found []report
 
 // disturbed lets the default scheduler place plain pods, and Berth those of a policy.
 func (w *world) disturbed(ctx context.Context, by *disturbance, round int, relay *proxy.Relay, found *report.Disturbed) error {
-	for _, p := range w.scalePeers() {
-		if p.name == "berth" || by.policies && p.program.stock() {
+	for _, p := range w.chosen(w.backlogPeers()) {
+		if by.policies && p.program.stock() {
 			continue
 		}
+		p.pods = w.Pods * max(1, by.times)
 		p.limited = false // the shares are others each time that somebody edits the policy
 		p.program.args = append(p.program.args, "--master=https://"+relay.Address())
 		namespace := fmt.Sprintf("disturbed-%s-%s-%d", by.name, p.name, round)

@@ -120,17 +120,21 @@ func (w *world) drainIn(ctx context.Context, p *peer, namespace string, controll
 }
 
 // askBack notes what a scheduler tells of itself when its backlog is placed: how often it has decided
-// on a pod, and how long it has waited for locks of Berth.
+// on a pod since the measuring began, if that is counted, and how long it has waited for locks of
+// Berth.
 func (w *world) askBack(ctx context.Context, p *peer, process *localplane.Process, d *report.Drain) error {
-	attempts, err := w.attempts(ctx)
-	if err != nil {
-		return err
+	if w.counting {
+		attempts, err := w.attempts(ctx)
+		if err != nil {
+			return err
+		}
+		d.Attempts = append(d.Attempts, (attempts-w.attempted)/float64(p.pods-p.pods/20))
 	}
 	memory, err := proc.PeakMemory(process.PID())
 	if err != nil {
 		return err
 	}
-	d.Attempts, d.MemoryBytes = append(d.Attempts, attempts/float64(p.pods)), append(d.MemoryBytes, memory)
+	d.MemoryBytes = append(d.MemoryBytes, memory)
 	if p.program.stock() {
 		return nil
 	}
@@ -190,6 +194,11 @@ func (w *world) observe(
 	from, err := b.get(ctx, first)
 	if err != nil {
 		return err
+	}
+	if w.counting {
+		if w.attempted, err = w.attempts(ctx); err != nil {
+			return err
+		}
 	}
 	before, err := w.takeStock(process)
 	if err != nil {

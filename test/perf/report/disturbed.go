@@ -82,7 +82,7 @@ func (r *Results) disturbedFigures() []figure {
 			}
 		}
 		if policy := d.find(policyDrain); policy != nil {
-			figures = append(figures, atMost(1, SpreadOf(policy.Attempts).Most, " decisions", d.Name))
+			figures = append(figures, atMost(1.05, SpreadOf(policy.Attempts).Most, " decisions", d.Name))
 		}
 	}
 	return figures

@@ -40,7 +40,7 @@ type Options struct {
 // Usual is what a full run measures, a part of which factor says.
 func Usual(factor float64) Options {
 	return Options{
-		Schedulers: []int{1, 2, 4, 8}, Nodes: max(100, int(5000*factor)), Pods: max(20, int(200*factor)), Rounds: 5,
+		Schedulers: []int{1, 2, 4, 8}, Nodes: max(100, int(5000*factor)), Pods: max(20, int(100*factor)), Rounds: 5,
 	}
 }
 
@@ -121,7 +121,7 @@ const (
 )
 
 // measure lets all schedulers place pods, round by round. Before the first one that counts, each
-// places a pod, so that all are at work. Of a round, the first half is one scheduler after the
+// places as many, so that all are at work and their caches are warm. Of a round, the first half is one scheduler after the
 // other: each has the processors to itself, as it would have on a machine of its own, and the
 // others hear of its pods. In the second half all are at work at the same time.
 func (f *fleet) measure(ctx context.Context, schedulers int) (*report.Sharing, error) {
@@ -130,7 +130,7 @@ func (f *fleet) measure(ctx context.Context, schedulers int) (*report.Sharing, e
 	for s := range all {
 		all[s] = s
 	}
-	if err := f.place(ctx, all, 1, "first"); err != nil {
+	if err := f.place(ctx, all, f.Pods, "first"); err != nil {
 		return nil, err
 	}
 	for round := range f.Rounds {
