@@ -20,6 +20,7 @@ var unwritten = map[string]string{
 	"berth.dev/stamped":            "an index of the controllers",
 	"berth.dev/controller":         "an index of the controllers",
 	"berth.dev/cluster-resources":  "an index of the controllers",
+	"berth.dev/metric-constraints": "an index of the controllers",
 	"berth.dev/helm-release":       "an index of the controllers",
 	"berth.dev/annotations-digest": "in the cache of the controllers",
 	"berth.dev/ordinal-claims":     "on a pod that stands for others in the simulator",

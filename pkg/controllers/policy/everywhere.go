@@ -28,11 +28,10 @@ const allNamespaces = ""
 // change is what has changed of nodes, Clusters or ClusterResources.
 type change struct {
 	// whole is true if it may matter to every policy. Otherwise it matters to those that wait for
-	// something, and to those over some Clusters: the ones that are told, and those that nodes have
-	// come to, have left, or are counted in otherwise.
-	whole    bool
-	clusters []string
-	nodes    []changedNode
+	// something, and to those over the Clusters that nodes have come to, have left, or are counted in
+	// otherwise.
+	whole bool
+	nodes []changedNode
 }
 
 // changedNode is a node whose labels have changed, or whether it takes pods.
@@ -56,17 +55,11 @@ func nodeChange(before, after *corev1.Node) change {
 	}
 }
 
-// clusterChange returns what has changed of a Cluster.
+// clusterChange returns what has changed of a Cluster. Its status, such as whether it is online, is a
+// matter of those that look for room, or go elsewhere while a Cluster is offline.
 func clusterChange(before, after *berthv1alpha1.Cluster) change {
 	update := event.TypedUpdateEvent[*berthv1alpha1.Cluster]{ObjectOld: before, ObjectNew: after}
-	switch {
-	case state.ClusterChanges().Update(update):
-		return change{whole: true}
-	case state.OnlineChanges().Update(update):
-		return change{clusters: []string{after.Name}}
-	default:
-		return change{}
-	}
+	return change{whole: state.ClusterChanges().Update(update)}
 }
 
 // grantChange returns what has changed of a ClusterResource: what pods may wait for.
@@ -85,8 +78,7 @@ func (c *changes) add(one change) {
 	if c.noted == nil {
 		c.noted = &change{}
 	}
-	c.noted.whole = c.noted.whole || one.whole
-	c.noted.clusters, c.noted.nodes = append(c.noted.clusters, one.clusters...), append(c.noted.nodes, one.nodes...)
+	c.noted.whole, c.noted.nodes = c.noted.whole || one.whole, append(c.noted.nodes, one.nodes...)
 }
 
 // take returns the changes, nil if there are none, and forgets them.
@@ -154,7 +146,7 @@ func (r *Reconciler) askAbout(ctx context.Context, changed *change) error {
 // concerned returns the Clusters that a change matters to. Whose a node was is told by the Clusters
 // that there are now: had these changed, everything would be asked for.
 func (r *Reconciler) concerned(ctx context.Context, changed *change) (sets.Set[string], error) {
-	clusters := sets.New(changed.clusters...)
+	clusters := sets.New[string]()
 	if changed.whole || len(changed.nodes) == 0 {
 		return clusters, nil
 	}

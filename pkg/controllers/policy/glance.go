@@ -129,6 +129,14 @@ func (r *record) idle() bool {
 // over reports whether time alone may have changed something.
 func (p *peace) over(now time.Time) bool { return !p.until.IsZero() && !now.Before(p.until) }
 
+// left returns after what time it may, 0 for never.
+func (p *peace) left(now time.Time) time.Duration {
+	if p.until.IsZero() {
+		return 0
+	}
+	return p.until.Sub(now)
+}
+
 // concerned returns the policies at rest that a change may concern, and reports whether it concerns
 // no other ones.
 func (p *peace) concerned(changed *ask) (policies []*atRest, alone bool) {
@@ -169,8 +177,9 @@ func (r *Reconciler) glance(ctx context.Context, namespace string, changed *ask)
 		return result, false, nil
 	}
 	policies, alone := before.peace.concerned(changed)
-	if !alone {
-		return result, false, nil
+	if !alone || len(policies) == 0 {
+		result.RequeueAfter = before.peace.left(now)
+		return result, alone, nil
 	}
 	p := &pass{Reconciler: r, namespace: namespace, logger: ctrl.LoggerFrom(ctx), before: before.records, notes: before}
 	if p.snapshot, err = r.Topology.Snapshot(ctx); err != nil {
@@ -186,9 +195,6 @@ func (r *Reconciler) glance(ctx context.Context, namespace string, changed *ask)
 
 // lookAt looks at some policies, and reports whether all are at rest.
 func (p *pass) lookAt(ctx context.Context, policies []*atRest) (bool, error) {
-	if len(policies) == 0 {
-		return true, nil
-	}
 	owners, err := state.ListOwners(ctx, p.Client, p.namespace)
 	if err != nil {
 		return false, err
@@ -213,9 +219,7 @@ func (p *pass) reportGlance(ctx context.Context, changed *ask) (reconcile.Result
 	if p.next > 0 {
 		p.asks.add(p.namespace, changed)
 	}
-	if until := p.notes.peace.until; !until.IsZero() {
-		p.requeueAfter(until.Sub(p.now))
-	}
+	p.requeueAfter(p.notes.peace.left(p.now))
 	return reconcile.Result{RequeueAfter: p.next}, errors.Join(errs...)
 }
 
