@@ -14,6 +14,7 @@ import (
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
 	"berth.dev/berth/pkg/model/demand"
+	"berth.dev/berth/pkg/placement/rank"
 	"berth.dev/berth/pkg/plugins/homescheduler"
 	"berth.dev/berth/pkg/plugins/internal/catalog"
 	"berth.dev/berth/pkg/plugins/nodegrouppolicy"
@@ -85,10 +86,10 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 	return shared, nil
 }
 
-// alone reports whether no plugin but HomeScheduler names nodes for a pod. It is asked inside
+// alone reports whether no plugin but HomeScheduler has a say in where a pod goes. It is asked inside
 // scheduling cycles.
 func (s *State) alone(pod *corev1.Pod) bool {
-	if demand.Asks(pod) {
+	if demand.Asks(pod) || rank.HasWish(pod.Annotations) {
 		return false
 	}
 	s.mu.Lock()

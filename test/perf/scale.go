@@ -55,13 +55,17 @@ func measureScale(ctx context.Context, out io.Writer, o *options, configurations
 	})
 	scale.Environment = report.ThisEnvironment(ctx, o.factor < 1)
 	results := &report.Results{Environment: scale.Environment, Scale: scale}
-	if err := errors.Join(err, report.Print(out, results)); err != nil || o.only.String() != "" || o.factor < 1 {
+	err = errors.Join(err, report.Print(out, results))
+	if o.only.String() != "" || o.factor < 1 {
 		return err
 	}
-	if err := report.WriteJSON(scaleFile, scale); err != nil {
-		return err
-	}
-	results, err = readResults(resultsFile)
+	// Half an hour of measuring is not thrown away because one part has failed.
+	return errors.Join(err, report.WriteJSON(scaleFile, scale), rewriteDoc())
+}
+
+// rewriteDoc writes the documentation from what was measured last.
+func rewriteDoc() error {
+	results, err := readResults(resultsFile)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,10 @@ func TestAPodThatNoOtherPluginConcernsIsTriedOnSomeNodes(t *testing.T) {
 	}
 	for name, change := range map[string]func(*corev1.Pod){
 		"one that asks for particular nodes": func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"a": "b"} },
-		"one that asks for a policy":         func(p *corev1.Pod) { p.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "p"} },
+		"one that asks for the best cluster": func(p *corev1.Pod) {
+			p.Annotations = map[string]string{berthv1alpha1.ClusterRankingAnnotation: "-load"}
+		},
+		"one that asks for a policy": func(p *corev1.Pod) { p.Annotations = map[string]string{berthv1alpha1.PolicyAnnotation: "p"} },
 		"one that asks for a ClusterResource": func(p *corev1.Pod) {
 			p.Annotations = map[string]string{berthv1alpha1.ClusterResourceAnnotationPrefix + "license": "1"}
 		},

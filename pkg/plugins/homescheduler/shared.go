@@ -39,8 +39,8 @@ type Shared struct {
 	Late *takeover.LateSeats
 	// Early lets pods into the queue while that is being filled.
 	Early *takeover.Early
-	// Alone reports whether no other plugin names the nodes that a pod may go to, nil for never; and
-	// Retries remembers which pods no node of a sample could take.
+	// Alone reports whether no other plugin has a say in where a pod goes, nil for never; Retries
+	// remembers which pods no node of a sample could take.
 	Alone   func(pod *corev1.Pod) bool
 	Retries narrow.Thorough
 
@@ -127,24 +127,21 @@ func (s *Shared) nodes(homes *catalog.Homes, nodes []fwk.NodeInfo, lister fwk.Sh
 	own := s.ownClusters(homes)
 	commons := s.mineLocked(homes, berthv1alpha1.CommonsName)
 	names := sets.New[string]()
-	mine := func(n int) bool {
-		id := s.View.ClusterAt(n)
-		return id == view.NoCluster && commons || id != view.NoCluster && own[id]
-	}
-	for n, info := range nodes {
-		if mine(n) {
-			names.Insert(info.Node().Name)
-		}
-	}
 	s.set = nodeSet{
 		homes: homes, shape: s.View.Shape(), adoption: adoption, own: &ownNodes{nodes: names, clusters: own},
 		names: narrow.Sets{Adaptive: true},
 	}
-	s.set.names.Follow(nodes, narrow.Version{}, 1, func(n int) int32 {
-		if mine(n) {
-			return 0
+	// Nodes of no cluster are a group of their own, after those of the clusters.
+	s.set.names.Follow(nodes, narrow.Version{}, len(own)+1, func(n int) int32 {
+		id := s.View.ClusterAt(n)
+		switch {
+		case id == view.NoCluster && commons:
+			id = int32(len(own))
+		case id == view.NoCluster || !own[id]:
+			return -1
 		}
-		return -1
+		names.Insert(nodes[n].Node().Name)
+		return id
 	})
 	return s.set.own
 }
@@ -158,7 +155,7 @@ func (s *Shared) sample(pod *corev1.Pod, nodes []fwk.NodeInfo) sets.Set[string] 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names := &s.set.names
-	names.Follow(nodes, narrow.Version{}, 1, nil)
+	names.Follow(nodes, narrow.Version{}, 0, nil)
 	return names.Sample(names.Of(func(int32) bool { return true }), pod)
 }
 

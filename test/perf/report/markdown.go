@@ -44,7 +44,7 @@ const explanation = `
   a second as the default scheduler in three other runs of one day.
 * **Controllers in step**: the process and the API server work all of that time on the two processors, about a second of it to fill the cache of pods.
 * **Controllers with nothing to do**: Go collects garbage every two minutes whether or not there is any, and goes through all that is
-  held for it; of the rest most is the timers of about forty queues, each of which wakes up twice a second to say how old its work is.
+  held for it, which is more than half of it; of the rest three quarters are waking up for timers and going back to sleep.
 * **Large caches**: to find the nodes that have changed the generation of each is compared in every cycle, at 100000 nodes about a quarter of
   a millisecond. The snapshot does not tell which those are, and a plugin that followed the events itself would hear of some later than the
   scheduler does: it would now and then take a node for unchanged that is not.
