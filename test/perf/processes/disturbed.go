@@ -112,7 +112,10 @@ func (w *world) disturbed(ctx context.Context, by *disturbance, round int, relay
 		if by.policies && p.program.stock() {
 			continue
 		}
-		p.pods = w.Pods * max(1, by.times)
+		if p.pods = w.Pods; by.times > 1 {
+			p.pods *= by.times
+			p.rest = p.pods / 5 // some are tried again only after minutes
+		}
 		p.limited = false // the shares are others each time that somebody edits the policy
 		p.program.args = append(p.program.args, "--master=https://"+relay.Address())
 		namespace := fmt.Sprintf("disturbed-%s-%s-%d", by.name, p.name, round)

@@ -121,17 +121,9 @@ func (w *world) drainIn(ctx context.Context, p *peer, namespace string, controll
 	return w.clear(ctx, namespace)
 }
 
-// askBack notes what a scheduler tells of itself when its backlog is placed: how often it has decided
-// on a pod since the measuring began, if that is counted, and how long it has waited for locks of
+// askBack notes what a scheduler has held at most, and how long it says it has waited for locks of
 // Berth.
 func (w *world) askBack(ctx context.Context, p *peer, process *localplane.Process, d *report.Drain) error {
-	if w.counting {
-		attempts, err := w.attempts(ctx)
-		if err != nil {
-			return err
-		}
-		d.Attempts = append(d.Attempts, (attempts-w.attempted)/float64(p.pods-p.pods/20))
-	}
 	memory, err := proc.PeakMemory(process.PID())
 	if err != nil {
 		return err
@@ -197,24 +189,23 @@ func (w *world) observe(
 	if err != nil {
 		return err
 	}
+	before, err := w.takeStock(ctx, process)
+	if err != nil {
+		return err
+	}
+	last := p.pods - 1 - p.rest
+	to, err := b.get(ctx, last)
+	if err != nil {
+		return err
+	}
+	after, err := w.takeStock(ctx, process)
+	if err != nil {
+		return err
+	}
+	bound := float64(last - first)
 	if w.counting {
-		if w.attempted, err = w.attempts(ctx); err != nil {
-			return err
-		}
+		d.Attempts = append(d.Attempts, (after.attempts-before.attempts)/bound)
 	}
-	before, err := w.takeStock(process)
-	if err != nil {
-		return err
-	}
-	to, err := b.get(ctx, p.pods-1)
-	if err != nil {
-		return err
-	}
-	after, err := w.takeStock(process)
-	if err != nil {
-		return err
-	}
-	bound := float64(p.pods - 1 - first)
 	d.PodsPerSecond = append(d.PodsPerSecond, bound/to.at.Sub(from.at).Seconds())
 	d.CPUMilliseconds = append(d.CPUMilliseconds, milliseconds(after.scheduler-before.scheduler)/bound)
 	d.ServerMilliseconds = append(d.ServerMilliseconds, milliseconds(after.servers-before.servers)/bound)
@@ -223,13 +214,20 @@ func (w *world) observe(
 }
 
 // stock is how long processors have worked until some moment: for the scheduler, for etcd and the
-// API server, and for all that runs on the machine.
+// API server, and for all that runs on the machine; and how often the scheduler has decided, if that
+// is counted.
 type stock struct {
 	scheduler, servers, machine time.Duration
 	at                          time.Time
+	attempts                    float64
 }
 
-func (w *world) takeStock(scheduler *localplane.Process) (s stock, err error) {
+func (w *world) takeStock(ctx context.Context, scheduler *localplane.Process) (s stock, err error) {
+	if w.counting {
+		if s.attempts, err = w.attempts(ctx); err != nil {
+			return stock{}, err
+		}
+	}
 	s.at = time.Now()
 	if s.scheduler, err = proc.CPUTime(scheduler.PID()); err != nil {
 		return stock{}, err

@@ -22,8 +22,8 @@ type peer struct {
 	name, title string
 	program     program
 	// pods is how many the backlog has, a multiple of 25, and skip how many of them are placed
-	// before the measuring begins.
-	pods, skip int
+	// before the measuring begins, rest how many are not waited for.
+	pods, skip, rest int
 	// create makes the pods in a namespace, and before them what they need.
 	create func(ctx context.Context, w *world, namespace string, p *peer) error
 	// limited reports whether sites get so many pods as are their share.

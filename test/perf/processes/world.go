@@ -47,10 +47,8 @@ type world struct {
 	// is where the last one tells its metrics.
 	started int
 	address string
-	// counting is true if decisions are counted, which takes the scheduler some time, and attempted how
-	// many there were when the measuring began.
-	counting  bool
-	attempted float64
+	// counting is true if decisions are counted, which takes the scheduler some time.
+	counting bool
 	// clusters is how many sites there are in a large cluster, and workloads are what runs there.
 	clusters  int
 	workloads []workload
