@@ -86,8 +86,8 @@ func (s *State) homeScheduler(handle fwk.Handle) (*homescheduler.Shared, error) 
 	return shared, nil
 }
 
-// alone reports whether no plugin but HomeScheduler has a say in where a pod goes. It is asked inside
-// scheduling cycles.
+// alone reports whether no plugin but HomeScheduler has a say in where a pod goes. It is asked
+// inside scheduling cycles.
 func (s *State) alone(pod *corev1.Pod) bool {
 	if demand.Asks(pod) || rank.HasWish(pod.Annotations) {
 		return false

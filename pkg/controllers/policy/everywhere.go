@@ -55,8 +55,8 @@ func nodeChange(before, after *corev1.Node) change {
 	}
 }
 
-// clusterChange returns what has changed of a Cluster. Its status, such as whether it is online, is a
-// matter of those that look for room, or go elsewhere while a Cluster is offline.
+// clusterChange returns what has changed of a Cluster. Its status, such as whether it is online, is
+// a matter of those that look for room, or go elsewhere while a Cluster is offline.
 func clusterChange(before, after *berthv1alpha1.Cluster) change {
 	update := event.TypedUpdateEvent[*berthv1alpha1.Cluster]{ObjectOld: before, ObjectNew: after}
 	return change{whole: state.ClusterChanges().Update(update)}

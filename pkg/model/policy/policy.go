@@ -69,8 +69,8 @@ func layoutOf(object *berthv1alpha1.PropagationPolicy, sites *grouping.Sites) (*
 	return grouping.NewLayout(&object.Spec.Placement, object.Namespace+"/"+object.Name, sites, leftNames(object, sites)...)
 }
 
-// Follow returns the policy for other sites, which is itself if they make no difference to it. It is
-// safe for concurrent use.
+// Follow returns the policy for other sites, which is itself if they make no difference to it. It
+// is safe for concurrent use.
 func (p *Policy) Follow(sites *grouping.Sites) *Policy {
 	before := p.sites.Load()
 	if before == sites {

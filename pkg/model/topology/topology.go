@@ -82,8 +82,8 @@ func (s *Snapshot) Place(node string) (*corev1.Node, string) {
 	return p.node, p.cluster
 }
 
-// Claimants returns the names of the Clusters that claim a node of a name and labels, whether or not
-// there is one. It belongs to the first.
+// Claimants returns the names of the Clusters that claim a node of a name and labels, whether or
+// not there is one. It belongs to the first.
 func (s *Snapshot) Claimants(node string, labels map[string]string) []string {
 	return s.index.Claimants(node, labels)
 }

@@ -86,8 +86,8 @@ var (
 )
 
 // New returns the plugin for one profile. In a profile that sets percentageOfNodesToScore, as many
-// nodes as that are looked at for a pod that no other plugin concerns; otherwise a tenth of those of
-// the scheduler, but at least about a hundred.
+// nodes as that are looked at for a pod that no other plugin concerns; otherwise a tenth of those
+// of the scheduler, but at least about a hundred.
 func New(handle fwk.Handle, shared *Shared) *HomeScheduler {
 	return &HomeScheduler{handle: handle, shared: shared, sampling: narrow.Samples(handle)}
 }

@@ -52,9 +52,3 @@ func lapsed(ctx context.Context, scheduler *schedulerproc.Scheduler) float64 {
 	GinkgoHelper()
 	return schedulerproc.Sum(scheduler.Metrics(ctx), "berth_waiting_offers_lapsed_total")
 }
-
-// attempts returns how often a scheduler has tried to place a pod.
-func attempts(ctx context.Context, scheduler *schedulerproc.Scheduler) float64 {
-	GinkgoHelper()
-	return schedulerproc.Sum(scheduler.Metrics(ctx), "scheduler_schedule_attempts_total")
-}

@@ -38,7 +38,7 @@ var _ = Describe("a release", Serial, func() {
 		s.createMany(ctx, waiters*9/10, "waiter", asking("licence", "1"))
 		Eventually(s.tried).WithContext(ctx).WithTimeout(timeout).WithPolling(5 * poll).Should(Equal(waiters))
 
-		before, lapsedBefore := attempts(ctx, main), lapsed(ctx, main)
+		before, lapsedBefore := main.Attempts(ctx), lapsed(ctx, main)
 		var took []time.Duration
 		for n := range oneByOne {
 			released := time.Now()
@@ -53,7 +53,7 @@ var _ = Describe("a release", Serial, func() {
 			s.deletePod(ctx, "holder-"+strconv.Itoa(oneByOne+n))
 		})
 		Eventually(w.bound, timeout, poll).Should(Equal(holders + oneByOne + atOnce))
-		perPod := (attempts(ctx, main) - before) / (oneByOne + atOnce)
+		perPod := (main.Attempts(ctx) - before) / (oneByOne + atOnce)
 		late := (lapsed(ctx, main) - lapsedBefore) / (oneByOne + atOnce)
 		AddReportEntry("release to next bind", fmt.Sprintf(
 			"median %v, maximum %v with %d waiting pods; %.2f attempts per bound pod, %.2f of them late, of %d released one by one and %d at once",

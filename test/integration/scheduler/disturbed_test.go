@@ -14,15 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"berth.dev/berth/test/integration/internal/schedulerproc"
 )
-
-// decisions returns how often the main scheduler has decided on a pod.
-func decisions(ctx context.Context) float64 {
-	GinkgoHelper()
-	return schedulerproc.Sum(main.Metrics(ctx), "scheduler_schedule_attempts_total")
-}
 
 // unrest goes on to patch nodes, a hundred times a second, until the spec is over. It returns how
 // often it has.
@@ -61,11 +53,11 @@ var _ = Describe("a roll-out beside nodes that do not rest", Serial, func() {
 		s.createPolicy(ctx, s.policy("nginx", "Deployment", twoToThree()...))
 		done := unrest([]string{s.node("elsewhere", 0), s.node("elsewhere", 1), s.node("elsewhere", 2)}, patch)
 		Eventually(done.Load).WithTimeout(timeout).WithPolling(poll).Should(BeNumerically(">", 10))
-		before := decisions(ctx)
+		before := main.Attempts(ctx)
 
 		s.createDeployment(ctx, s.deployment("nginx", replicas))
 		s.expectShares(ctx, "nginx", map[string]int{"beijing": 40, "hangzhou": 60})
-		Expect(decisions(ctx) - before).To(BeNumerically("==", replicas))
+		Expect(main.Attempts(ctx) - before).To(BeNumerically("==", replicas))
 	},
 		Entry("whose labels change", func(i int) string {
 			return fmt.Sprintf(`{"metadata":{"labels":{"example.com/changed":%q}}}`, strconv.Itoa(i))

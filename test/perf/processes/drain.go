@@ -214,8 +214,8 @@ func (w *world) observe(
 }
 
 // stock is how long processors have worked until some moment: for the scheduler, for etcd and the
-// API server, and for all that runs on the machine; and how often the scheduler has decided, if that
-// is counted.
+// API server, and for all that runs on the machine; and how often the scheduler has decided, if
+// that is counted.
 type stock struct {
 	scheduler, servers, machine time.Duration
 	at                          time.Time

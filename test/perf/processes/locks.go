@@ -5,12 +5,15 @@ package processes
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
+
+	"berth.dev/berth/test/internal/serving"
 )
 
 // ours is what functions of Berth are called by, and locking what those that wait for a lock are.
@@ -20,12 +23,11 @@ const ours, locking = "berth.dev/berth/", "sync.("
 // lock of Berth since its start, by the function that has asked for it. The scheduler notes that
 // itself: its configuration has enableContentionProfiling by default.
 func (w *world) lockWaits(ctx context.Context) (map[string]time.Duration, error) {
-	var waits map[string]time.Duration
-	err := w.ask(ctx, "/debug/pprof/block?debug=1", func(body io.Reader) (err error) {
-		waits, err = parseWaits(body)
-		return err
-	})
-	return waits, err
+	profile, err := serving.Get(ctx, w.plane.Config(), w.address, "/debug/pprof/block?debug=1")
+	if err != nil {
+		return nil, err
+	}
+	return parseWaits(bytes.NewReader(profile))
 }
 
 // parseWaits reads a profile of what goroutines have waited for, as text: after a line that tells

@@ -50,8 +50,8 @@ type ScaleOptions struct {
 	Slopes bool
 }
 
-// UsualScale is what a full run measures, in about a quarter of an hour on two processors. Within two
-// minutes with nothing to do Go collects garbage once.
+// UsualScale is what a full run measures, in about a quarter of an hour on two processors. Within
+// two minutes with nothing to do Go collects garbage once.
 func UsualScale() ScaleOptions {
 	return ScaleOptions{
 		Options: Options{Rounds: 5, Pods: 1000, Starts: 2, IdleSeconds: 120}, Factor: 1, Changes: 100, Slopes: true,

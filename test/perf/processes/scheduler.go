@@ -4,12 +4,10 @@
 package processes
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,10 +15,10 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"berth.dev/berth/pkg/localplane"
+	"berth.dev/berth/test/internal/serving"
 )
 
 // Users that the schedulers are for the API server.
@@ -140,42 +138,17 @@ func limited(configuration string, stockLimits bool, kubeconfig string) ([]byte,
 
 // attempts returns how often the scheduler that was started last has decided on a pod.
 func (w *world) attempts(ctx context.Context) (total float64, err error) {
-	err = w.ask(ctx, "/metrics", func(body io.Reader) error {
-		parser := expfmt.NewTextParser(model.LegacyValidation)
-		families, err := parser.TextToMetricFamilies(body)
-		for _, sample := range families["scheduler_schedule_attempts_total"].GetMetric() {
-			total += sample.GetCounter().GetValue()
-		}
-		return err
-	})
-	return total, err
-}
-
-// ask reads something that the scheduler that was started last tells of itself.
-func (w *world) ask(ctx context.Context, path string, read func(body io.Reader) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("reading %s of the scheduler: %w", path, err)
-		}
-	}()
-	config := w.plane.Config()
-	// The certificate is one that the scheduler signed itself at its start.
-	config.CAData, config.Insecure = nil, true
-	administrator, err := rest.HTTPClientFor(config)
+	text, err := serving.Get(ctx, w.plane.Config(), w.address, "/metrics")
 	if err != nil {
-		return err
+		return 0, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+w.address+path, http.NoBody)
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
-		return err
+		return 0, fmt.Errorf("reading the metrics of the scheduler: %w", err)
 	}
-	response, err := administrator.Do(request)
-	if err != nil {
-		return err
+	for _, sample := range families["scheduler_schedule_attempts_total"].GetMetric() {
+		total += sample.GetCounter().GetValue()
 	}
-	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
-	}
-	return read(response.Body)
+	return total, nil
 }

@@ -41,8 +41,8 @@ type Drain struct {
 	FirstCPUMilliseconds []float64 `json:"firstCPUMilliseconds"`
 	// MemoryBytes is the most that the process has held, with all its caches.
 	MemoryBytes []float64 `json:"memoryBytes"`
-	// Attempts is how often the scheduler has decided on each pod since the measuring began; nothing if
-	// that was not counted.
+	// Attempts is how often the scheduler has decided on each pod since the measuring began;
+	// nothing if that was not counted.
 	Attempts []float64 `json:"attempts,omitempty"`
 	// LockParts is for how much of the time in which the backlog was placed goroutines have waited for
 	// the lock of Berth that they have waited for longest, all of them together; Lock is who has asked

@@ -27,7 +27,8 @@ type Scale struct {
 	Throughputs []Throughput `json:"throughputs,omitempty"`
 	// Sharing is how much schedulers that share a cluster hinder each other.
 	Sharing []Sharing `json:"sharing,omitempty"`
-	// Disturbed is how backlogs are placed while something goes on beside, the first while nothing does.
+	// Disturbed is how backlogs are placed while something goes on beside, the first while nothing
+	// does.
 	Disturbed []Disturbed `json:"disturbed,omitempty"`
 }
 

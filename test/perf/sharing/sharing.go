@@ -121,9 +121,9 @@ const (
 )
 
 // measure lets all schedulers place pods, round by round. Before the first one that counts, each
-// places as many, so that all are at work and their caches are warm. Of a round, the first half is one scheduler after the
-// other: each has the processors to itself, as it would have on a machine of its own, and the
-// others hear of its pods. In the second half all are at work at the same time.
+// places as many, so that all are at work and their caches are warm. Of a round, the first half is
+// one scheduler after the other: each has the processors to itself, as it would have on a machine
+// of its own, and the others hear of its pods. In the second half all are at work at the same time.
 func (f *fleet) measure(ctx context.Context, schedulers int) (*report.Sharing, error) {
 	result := &report.Sharing{Schedulers: schedulers, Nodes: f.Nodes, Pods: f.Pods}
 	all := make([]int, schedulers)

@@ -8,10 +8,7 @@ package schedulerproc
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"strconv"
 	"syscall"
@@ -21,10 +18,10 @@ import (
 	"github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"berth.dev/berth/pkg/localplane"
 	"berth.dev/berth/test/integration/internal/installation"
+	"berth.dev/berth/test/internal/serving"
 )
 
 // Name is the name of the profile that is shipped, and of its lease.
@@ -143,24 +140,11 @@ func (s *Scheduler) Metrics(ctx context.Context) []byte {
 
 // metrics is Metrics for a scheduler that may have begun a moment ago.
 func (s *Scheduler) metrics(ctx context.Context) ([]byte, error) {
-	config := s.plane.Config()
-	// The certificate is one that the scheduler signed itself at its start.
-	config.CAData, config.Insecure = nil, true
-	administrator, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+"/metrics", http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	response, err := administrator.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("reading metrics: %s", response.Status)
-	}
-	return io.ReadAll(response.Body)
+	return serving.Get(ctx, s.plane.Config(), s.address, "/metrics")
+}
+
+// Attempts returns how often the scheduler has tried to place a pod.
+func (s *Scheduler) Attempts(ctx context.Context) float64 {
+	ginkgo.GinkgoHelper()
+	return Sum(s.Metrics(ctx), "scheduler_schedule_attempts_total")
 }
