@@ -101,7 +101,7 @@ fuzz: ## Run every fuzz target for FUZZTIME=20s.
 ##@ Measure
 
 .PHONY: bench
-bench: build-bench ## Compare Berth with its peers: ten to twelve minutes, on a machine with nothing else to do, and a few more the first time. Writes docs/reference/benchmarks.md.
+bench: build-bench ## Compare Berth with its peers: about twenty minutes on two processors, with nothing else to do. Writes docs/reference/benchmarks.md.
 	@go run ./test/perf
 
 .PHONY: bench-smoke
