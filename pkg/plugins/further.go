@@ -93,12 +93,6 @@ func (f *furtherOwners) rules(context.Context) ([]berthv1alpha1.FeedParser, erro
 
 // named reports whether a policy names a kind.
 func (s *State) named(kind schema.GroupKind) bool {
-	s.mu.Lock()
-	definitions := s.definitions
-	s.mu.Unlock()
-	if definitions == nil {
-		return false
-	}
-	known := definitions.Snapshot()
+	known, _ := s.defined()
 	return known != nil && known.Matcher.Names(kind)
 }

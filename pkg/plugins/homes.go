@@ -92,14 +92,8 @@ func (s *State) alone(pod *corev1.Pod) bool {
 	if demand.Asks(pod) || rank.HasWish(pod.Annotations) {
 		return false
 	}
-	s.mu.Lock()
-	definitions := s.definitions
-	s.mu.Unlock()
-	if definitions == nil {
-		return true
-	}
-	snapshot := definitions.Snapshot()
-	return snapshot != nil && nodegrouppolicy.Policyless(snapshot, pod)
+	snapshot, wanted := s.defined()
+	return !wanted || snapshot != nil && nodegrouppolicy.Policyless(snapshot, pod)
 }
 
 // wakeForHomes wakes the pods that a change of Schedulers or bindings may concern.

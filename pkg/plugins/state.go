@@ -247,16 +247,22 @@ func (s *State) prepare(handle fwk.Handle) (*base, error) {
 
 // membership returns which node lies in which cluster as far as that is known.
 func (s *State) membership() view.Membership {
+	if snapshot, _ := s.defined(); snapshot != nil {
+		return snapshot.Membership
+	}
+	return nil
+}
+
+// defined returns what is known of Clusters and policies, nil while that is nothing, and whether
+// anybody wants to know.
+func (s *State) defined() (snapshot *catalog.Snapshot, wanted bool) {
 	s.mu.Lock()
 	definitions := s.definitions
 	s.mu.Unlock()
 	if definitions == nil {
-		return nil
+		return nil, false
 	}
-	if snapshot := definitions.Snapshot(); snapshot != nil {
-		return snapshot.Membership
-	}
-	return nil
+	return definitions.Snapshot(), true
 }
 
 // Annotations returns what the binding of a pod must carry for what it was given, nil if that is

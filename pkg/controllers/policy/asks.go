@@ -51,7 +51,8 @@ func (a *asks) add(namespace string, changed *ask) {
 		a.namespaces[namespace] = known
 	}
 	known.whole, known.around = known.whole || changed.whole, known.around || changed.around
-	known.objects, known.clusters = known.objects.Union(changed.objects), known.clusters.Union(changed.clusters)
+	maps.Copy(known.objects, changed.objects)
+	maps.Copy(known.clusters, changed.clusters)
 }
 
 // whole notes that anything may have changed in a namespace.

@@ -4,6 +4,8 @@
 package proxy
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"sync"
 )
@@ -23,6 +25,15 @@ type connection struct {
 	link   *link
 	closed chan struct{}
 	once   sync.Once
+}
+
+// listen begins a link on a free port of loopback.
+func listen(ctx context.Context) (*link, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening on loopback: %w", err)
+	}
+	return &link{Listener: listener, open: map[*connection]bool{}}, nil
 }
 
 // Accept returns the next connection.

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -88,18 +87,17 @@ func Start(ctx context.Context, config *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the address of the API server: %w", err)
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	between, err := listen(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("listening on loopback: %w", err)
+		return nil, err
 	}
-	p := &Proxy{address: "http://" + listener.Addr().String(), api: api, client: transport, forbidden: map[string]time.Time{}}
+	p := &Proxy{address: "http://" + between.Addr().String(), link: between, api: api, client: transport, forbidden: map[string]time.Time{}}
 	p.forward = &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1,
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(api) },
 		ErrorLog:     slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
-	p.link = &link{Listener: listener, open: map[*connection]bool{}}
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
 	go func() { _ = p.server.Serve(p.link) }() // ends with Stop
 	return p, nil

@@ -21,11 +21,11 @@ type Relay struct {
 
 // StartRelay starts a relay on loopback to an address.
 func StartRelay(ctx context.Context, target string) (*Relay, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	between, err := listen(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("listening on loopback: %w", err)
+		return nil, err
 	}
-	r := &Relay{link: &link{Listener: listener, open: map[*connection]bool{}}, target: target}
+	r := &Relay{link: between, target: target}
 	r.under.Go(func() { r.accept(ctx) })
 	return r, nil
 }

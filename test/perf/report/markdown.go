@@ -125,9 +125,9 @@ them, and the requests that a bound pod costs.
     of its own while it hears of what the others do; *all at once* that while all place pods at the same time, so that eight processes share two
     processors and their caches. Requests and bytes are those of all schedulers, watches and leases included.
   * *scale-disturbed*: 1000 nodes. Each scheduler is compared with itself while nothing goes on. An unready node is one with the taint of
-    Kubernetes. *Decisions a pod* are counted in the same time as CPU; as some pods are under way at its ends, they are exact to about two in a hundred. While
-    connections end, the last fifth of the pods is not waited for: some are tried again only after minutes. A Binding whose answer was cut off has to be decided again. While connections end there are three
-    times as many pods.
+    Kubernetes. *Decisions a pod* are counted in the same time as CPU; as some pods are under way at its ends, they are exact to about two
+    in a hundred. While connections end there are three times as many pods, and the last fifth is not waited for: some are tried again only
+    after minutes. A Binding whose answer was cut off has to be decided again.
 `
 
 // fits, identity and sites are about what is measured by hand: what the simulator answers, whose a
