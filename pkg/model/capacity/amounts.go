@@ -38,7 +38,8 @@ func Allocatable(nodes []*corev1.Node) corev1.ResourceList {
 
 // Pools counts the units of the pools that the nodes of a Cluster draw on, of too many
 // ClusterResources the first of the list. Where they draw on none of a ClusterResource that
-// policies ask for there are 0, so that it is known to have been counted.
+// policies ask for there are 0, so that it is known to have been counted: unless it has no pools,
+// like one that nobody has looked at yet.
 func (a *Asked) Pools(nodes []*corev1.Node, resources []*pool.Resource) []berthv1alpha1.ClusterPools {
 	var counted []berthv1alpha1.ClusterPools
 	for _, r := range resources {
@@ -46,7 +47,7 @@ func (a *Asked) Pools(nodes []*corev1.Node, resources []*pool.Resource) []berthv
 		for _, node := range nodes {
 			drawn.Insert(r.Select(node.Labels)...)
 		}
-		if len(drawn) == 0 && !a.pools[r.Name()] {
+		if len(drawn) == 0 && (len(r.Pools()) == 0 || !a.pools[r.Name()]) {
 			continue
 		}
 		if len(counted) == maxResources {

@@ -132,6 +132,15 @@ func TestPoolsOfACluster(t *testing.T) {
 	}
 }
 
+// A ClusterResource that nobody has looked at yet has no pools. Where it is counted all the same,
+// the first Cluster to be counted again gets everything.
+func TestPoolsThatAreNotPublishedAreNotCounted(t *testing.T) {
+	asked := capacity.AskedBy([]berthv1alpha1.PropagationPolicy{byPool("r")})
+	if got := asked.Pools(at("a"), []*pool.Resource{declared(t, "r", berthv1alpha1.AnyOf)}); len(got) > 0 {
+		t.Errorf("a ClusterResource without pools is told as %v", got)
+	}
+}
+
 // Of too many ClusterResources the first count on which the Cluster draws.
 func TestPoolsTellOfTheFirstClusterResources(t *testing.T) {
 	var resources []*pool.Resource
