@@ -128,7 +128,7 @@ func (r *Reconciler) ofPod(ctx context.Context, pod client.Object) []reconcile.R
 		return nil
 	}
 	policy := &berthv1alpha1.PropagationPolicy{}
-	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: pod.GetNamespace(), Name: name}, policy); err != nil {
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: pod.GetNamespace(), Name: name}, policy, client.UnsafeDisableDeepCopy); err != nil {
 		return nil // Without a policy there is no Application either.
 	}
 	owner := metav1.GetControllerOf(policy)

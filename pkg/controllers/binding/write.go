@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/util/workqueue"
@@ -51,14 +50,15 @@ func (p *pass) write(ctx context.Context, before *berthv1alpha1.Cluster, desired
 	if err := p.keep(ctx, before); err != nil {
 		return err
 	}
+	conditions := slices.Clone(before.Status.Conditions)
+	if !apimeta.SetStatusCondition(&conditions, p.condition(before, desired, record)) && recordOf(before) == record {
+		return nil // Most stay as they are in a pass, and a Cluster is costly to copy.
+	}
 	after := before.DeepCopy()
+	after.Status.Conditions = conditions
 	after.Status.HomeScheduler, after.Status.HomeRevision, after.Status.HomeTransfer = record.Home, record.Revision, nil
 	if record.Moving {
 		after.Status.HomeTransfer = &berthv1alpha1.HomeTransfer{To: record.To}
-	}
-	apimeta.SetStatusCondition(&after.Status.Conditions, p.condition(before, desired, record))
-	if apiequality.Semantic.DeepEqual(before.Status, after.Status) {
-		return nil
 	}
 	return p.patchStatus(ctx, before, after)
 }
