@@ -93,8 +93,8 @@ func (r *Reconciler) setPlace(w *world, object client.Object, now time.Time) {
 	}
 }
 
-// unmeasured reports whether an object is a Cluster of which there is nothing to tell, nor has been:
-// there may be a thousand of them, and each is costly to copy and to compare.
+// unmeasured reports whether an object is a Cluster of which there is nothing to tell, nor has
+// been: there may be a thousand of them, and each is costly to copy and to compare.
 func unmeasured(object client.Object) bool {
 	if _, isCluster := object.(*berthv1alpha1.Cluster); !isCluster {
 		return false
