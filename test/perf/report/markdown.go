@@ -35,6 +35,9 @@ const explanation = `
 * **Writes**: a pod of a policy or of a ClusterResource that waits when a scheduler starts gets one more, before it is tried, that rules out
   a late Binding of the scheduler before ([why](../adr/0010-what-a-predecessor-has-sent-is-made-impossible.md)). All pods of a backlog wait then.
   Those that come while the scheduler runs get none.
+* **Locks**: of five rounds the one counts in which was waited most. In the run of 2026-11-29 it was 1.7 % of the time for a policy and 3.0 %
+  for a resource, and at most 0.14 and 0.66 % in the four others. A goroutine that holds a lock can lose its processor to etcd or the API
+  server, for all of which there are two; that this was so in that round has not been shown.
 * **A restart in a large cluster**: the pods of a policy wait until all pods have been listed once more, behind what the informers have, which
   shows what the process before has bound last ([why](../adr/0010-what-a-predecessor-has-sent-is-made-impossible.md)). Plain pods do not wait for that.
 * **Memory**: the shipped profile lets the heap grow to three times what is in use (GOGC=200) and spends a sixth less processor time for that;
