@@ -118,9 +118,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ singleton.Key) (reconcile.
 		}
 	}
 	for _, object := range w.places {
-		if unmeasured(object) {
-			continue
-		}
 		write(object, func(o client.Object) { r.setPlace(w, o, now) })
 	}
 	return result, errors.Join(errs...)

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,7 +19,7 @@ import (
 	"berth.dev/berth/pkg/metricsources"
 )
 
-// places returns everything that has metrics. The objects must not be changed.
+// places returns everything that has metrics or had some. The objects must not be changed.
 func places(ctx context.Context, reader client.Reader) ([]client.Object, error) {
 	var (
 		clusters     berthv1alpha1.ClusterList
@@ -33,7 +34,9 @@ func places(ctx context.Context, reader client.Reader) ([]client.Object, error) 
 	}
 	var found []client.Object
 	for i := range clusters.Items {
-		found = append(found, &clusters.Items[i])
+		if hasMetrics(&clusters.Items[i]) {
+			found = append(found, &clusters.Items[i])
+		}
 	}
 	for i := range clouds.Items {
 		found = append(found, &clouds.Items[i])
@@ -46,6 +49,13 @@ func places(ctx context.Context, reader client.Reader) ([]client.Object, error) 
 	}
 	slices.SortStableFunc(found, func(a, b client.Object) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return found, nil
+}
+
+// hasMetrics reports whether there is something to tell of the metrics of a Cluster, or has been:
+// there may be a thousand Clusters without, and each is costly to copy and to compare.
+func hasMetrics(cluster *berthv1alpha1.Cluster) bool {
+	return len(cluster.Spec.Metrics)+len(cluster.Status.Metrics) > 0 ||
+		apimeta.FindStatusCondition(cluster.Status.Conditions, berthv1alpha1.MetricsAvailable) != nil
 }
 
 // partsOf returns what a place lists, and where its samples and conditions stand.

@@ -93,16 +93,6 @@ func (r *Reconciler) setPlace(w *world, object client.Object, now time.Time) {
 	}
 }
 
-// unmeasured reports whether an object is a Cluster of which there is nothing to tell, nor has
-// been: there may be a thousand of them, and each is costly to copy and to compare.
-func unmeasured(object client.Object) bool {
-	if _, isCluster := object.(*berthv1alpha1.Cluster); !isCluster {
-		return false
-	}
-	references, samples, conditions := partsOf(object)
-	return len(references)+len(*samples) == 0 && apimeta.FindStatusCondition(*conditions, berthv1alpha1.MetricsAvailable) == nil
-}
-
 // setPerPlace sets the status of a metric that has a value for each place. The values stand there.
 func (r *Reconciler) setPerPlace(w *world, m *metric, object client.Object, now time.Time) {
 	status := statusOf(object)

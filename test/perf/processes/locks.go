@@ -4,14 +4,14 @@
 package processes
 
 import (
-	"bufio"
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/pprof/profile"
 
 	"berth.dev/berth/test/internal/serving"
 )
@@ -23,52 +23,46 @@ const ours, locking = "berth.dev/berth/", "sync.("
 // lock of Berth since its start, by the function that has asked for it. The scheduler notes that
 // itself: its configuration has enableContentionProfiling by default.
 func (w *world) lockWaits(ctx context.Context) (map[string]time.Duration, error) {
-	profile, err := serving.Get(ctx, w.plane.Config(), w.address, "/debug/pprof/block?debug=1")
+	waits, err := serving.Get(ctx, w.plane.Config(), w.address, "/debug/pprof/block")
 	if err != nil {
 		return nil, err
 	}
-	return parseWaits(bytes.NewReader(profile))
+	return waitsIn(waits)
 }
 
-// parseWaits reads a profile of what goroutines have waited for, as text: after a line that tells
-// the cycles of a second, one for each stack with its cycles, and one for each of its functions.
-//
-//	cycles/second=2000000000
-//	4000000 2 @ 0x1 0x2
-//	#	0x1	sync.(*Mutex).Lock+0x1	mutex.go:1
-//	#	0x2	berth.dev/berth/pkg/fence.(*Fence).Holds+0x2	fence.go:2
-func parseWaits(profile io.Reader) (map[string]time.Duration, error) {
-	waits, perSecond := map[string]time.Duration{}, 0.0
-	var waited time.Duration
-	top := false // true until the function is known that has asked for the lock
-	lines := bufio.NewScanner(profile)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
-		if rate, found := strings.CutPrefix(line, "cycles/second="); found {
-			var err error
-			if perSecond, err = strconv.ParseFloat(rate, 64); err != nil || perSecond <= 0 {
-				return nil, fmt.Errorf("reading a profile: %q is no rate of cycles", rate)
-			}
-			continue
+// waitsIn reads a profile of what goroutines have waited for.
+func waitsIn(data []byte) (map[string]time.Duration, error) {
+	blocked, err := profile.ParseData(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading a profile of waits: %w", err)
+	}
+	delay := slices.IndexFunc(blocked.SampleType, func(t *profile.ValueType) bool { return t.Type == "delay" && t.Unit == "nanoseconds" })
+	if delay < 0 {
+		return nil, errors.New("reading a profile of waits: it tells no delay in nanoseconds")
+	}
+	waits := map[string]time.Duration{}
+	for _, sample := range blocked.Sample {
+		if asker := askerOf(sample); strings.HasPrefix(asker, ours) {
+			waits[strings.TrimPrefix(asker, ours)] += time.Duration(sample.Value[delay])
 		}
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) > 2 && fields[2] == "@":
-			cycles, err := strconv.ParseFloat(fields[0], 64)
-			if err != nil || perSecond == 0 {
-				return nil, fmt.Errorf("reading a profile: line %q", line)
-			}
-			waited, top = time.Duration(cycles/perSecond*float64(time.Second)), false
-		case len(fields) < 3 || fields[0] != "#":
-		case strings.HasPrefix(fields[2], locking):
-			top = true
-		case top:
-			top = false
-			if name, _, _ := strings.Cut(fields[2], "+0x"); strings.HasPrefix(name, ours) {
-				waits[strings.TrimPrefix(name, ours)] += waited
+	}
+	return waits, nil
+}
+
+// askerOf returns the function that has asked for the lock that a sample waits for, "" if it does
+// not wait for a lock. Functions stand in a sample from the innermost one on.
+func askerOf(sample *profile.Sample) string {
+	locks := false
+	for _, location := range sample.Location {
+		for _, line := range location.Line {
+			switch {
+			case line.Function == nil:
+			case strings.HasPrefix(line.Function.Name, locking):
+				locks = true
+			case locks:
+				return line.Function.Name
 			}
 		}
 	}
-	return waits, lines.Err()
+	return ""
 }

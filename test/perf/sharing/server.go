@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -135,7 +136,7 @@ func (s *server) deliver() error {
 	for open := range s.streams {
 		told := 0
 		for event := open.watch.Next(); event != nil; event = open.watch.Next() {
-			frame := append(event, '\n')
+			frame := slices.Concat(event, []byte{'\n'})
 			if open.inProtobuf {
 				known, found := encoded[string(event)]
 				if !found {
@@ -188,15 +189,13 @@ func (o *stream) wake() {
 // copyTo sends what there is until the client has gone.
 func (o *stream) copyTo(w http.ResponseWriter, gone <-chan struct{}) {
 	control := http.NewResponseController(w)
+	var next bytes.Buffer
 	for {
 		o.mu.Lock()
-		next := bytes.Clone(o.pending.Bytes())
-		o.pending.Reset()
+		next, o.pending = o.pending, next
 		o.mu.Unlock()
-		if len(next) > 0 {
-			if _, err := w.Write(next); err != nil {
-				return
-			}
+		if _, err := next.WriteTo(w); err != nil {
+			return
 		}
 		if err := control.Flush(); err != nil {
 			return
