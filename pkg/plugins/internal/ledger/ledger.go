@@ -45,6 +45,8 @@ type Ledger struct {
 	strays    int
 	// overlay is what the account holds beside what the holders with a stamp do.
 	overlay []pool.Charge
+	// entries are what was pending at the last Refresh.
+	entries []pending
 	// charged are the charges of strays.
 	charged map[types.UID][]pool.Charge
 }
@@ -142,8 +144,9 @@ func (l *Ledger) Refresh(resources Resources) {
 	l.pools.Rank()
 	l.account.Remove(l.overlay)
 	l.overlay = l.overlay[:0]
-	for uid, entry := range l.pending.all() {
-		if h := l.holders[uid]; (h == nil || h.stray) && !l.gone(entry) {
+	l.entries = l.pending.appendTo(l.entries[:0])
+	for _, entry := range l.entries {
+		if h := l.holders[entry.pod.UID]; (h == nil || h.stray) && !l.gone(entry) {
 			l.overlay = append(l.overlay, entry.charges...)
 		}
 	}

@@ -4,7 +4,6 @@
 package ledger
 
 import (
-	"maps"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +16,7 @@ import (
 // is seen with its stamp, is gone, or is known not to have been bound. It is safe for concurrent
 // use.
 type Pending struct {
-	mu    sync.Mutex
+	mu    sync.RWMutex
 	byUID map[types.UID]pending
 }
 
@@ -76,8 +75,8 @@ func (p *Pending) put(entry pending) {
 
 // Get returns what the pod was charged.
 func (p *Pending) Get(pod types.UID) (charges []pool.Charge, found bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mu.RLock()
+	defer p.mu.RUnlock()
 	entry, found := p.byUID[pod]
 	return entry.charges, found
 }
@@ -101,15 +100,15 @@ func (p *Pending) Seen(pod types.UID) {
 
 // Unseen reports whether the pod was put as one that the informer does not know as bound.
 func (p *Pending) Unseen(pod types.UID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mu.RLock()
+	defer p.mu.RUnlock()
 	return p.byUID[pod].unseen
 }
 
 // AllUnseen returns the pods that were put as unseen, in no order.
 func (p *Pending) AllUnseen() []PodRef {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mu.RLock()
+	defer p.mu.RUnlock()
 	var refs []PodRef
 	for _, entry := range p.byUID {
 		if entry.unseen {
@@ -121,8 +120,8 @@ func (p *Pending) AllUnseen() []PodRef {
 
 // Of returns what pods are charged out of the grant of a Scheduler, by UID.
 func (p *Pending) Of(grantee string) map[types.UID][]pool.Charge {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mu.RLock()
+	defer p.mu.RUnlock()
 	of := map[types.UID][]pool.Charge{}
 	for uid, entry := range p.byUID {
 		if len(entry.charges) > 0 && entry.charges[0].Grantee == grantee {
@@ -132,12 +131,13 @@ func (p *Pending) Of(grantee string) map[types.UID][]pool.Charge {
 	return of
 }
 
-// all returns what pods are charged, by UID.
-func (p *Pending) all() map[types.UID]pending {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.byUID) == 0 {
-		return nil
+// appendTo appends what all pods are charged. The slice is the caller's to use again, so that
+// nobody waits for one to be made.
+func (p *Pending) appendTo(entries []pending) []pending {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for _, entry := range p.byUID {
+		entries = append(entries, entry)
 	}
-	return maps.Clone(p.byUID)
+	return entries
 }
