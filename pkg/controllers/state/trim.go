@@ -41,10 +41,11 @@ var podAnnotations = []string{
 	berthv1alpha1.ClusterResourceConstraintAnnotation, berthv1alpha1.ClusterRankingAnnotation,
 }
 
-// ByObject returns what the cache of the controllers holds of each kind.
+// ByObject returns what the cache of the controllers holds of each kind. Pods of one owner share
+// what is the same in all.
 func ByObject() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
-		&corev1.Pod{}:                   {Transform: transform(Pod)},
+		&corev1.Pod{}:                   {Transform: transform(newSharer().pod)},
 		&corev1.Node{}:                  {Transform: transform(trimNode)},
 		&appsv1.Deployment{}:            {Transform: transform(deployment)},
 		&appsv1.ReplicaSet{}:            {Transform: transform(replicaSet)},
