@@ -41,6 +41,10 @@ fi
 # at_once is how many packages are tested at the same time: many of them wait half of the time for what has to come to rest.
 at_once=$((2 * $(nproc)))
 
+# Without this Go leaves the link of a program with the race detector to the C compiler's linker, which takes a fifth longer.
+race_flags=(-race)
+[[ $(go env GOOS GOARCH CGO_ENABLED | xargs) != "linux amd64 1" ]] || race_flags+=(-ldflags=-linkmode=internal)
+
 # packages KIND prints the packages of a kind that have tests. A package without tests is compiled by build and lint.
 packages() {
   local all
@@ -174,7 +178,7 @@ case ${1:-} in
   unit)
     test_tools "${unit_flags[@]}"
     status=0
-    run_tests unit -race -p "$at_once" "${unit_flags[@]}" || status=$?
+    run_tests unit "${race_flags[@]}" -p "$at_once" "${unit_flags[@]}" || status=$?
     [[ -n ${RUN:-} ]] || unit_flags+=(-run "^($(norace_files | xargs sed -n 's/^func \(Test[[:alnum:]]*\)(.*/\1/p' | paste -sd '|'))\$")
     run_tests norace "${unit_flags[@]}" || status=$?
     exit "$status"
@@ -185,8 +189,8 @@ case ${1:-} in
     run_integration -p "$(($(nproc) + 1))" "${integration_flags[@]}"
     ;;
   race)
-    run_tests unit -race "${unit_flags[@]}"
-    run_integration -race -p 2 "${integration_flags[@]}"
+    run_tests unit "${race_flags[@]}" "${unit_flags[@]}"
+    run_integration "${race_flags[@]}" -p 2 "${integration_flags[@]}"
     ;;
   # RUN names tests, and these are none. The runtime that repeats itself is made for one version of Go.
   simulation)
