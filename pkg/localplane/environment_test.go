@@ -14,7 +14,7 @@ import (
 	"berth.dev/berth/pkg/localplane"
 )
 
-func TestSchedulerEnv(t *testing.T) {
+func TestShippedEnv(t *testing.T) {
 	const deployment = `
 apiVersion: apps/v1
 kind: Deployment
@@ -36,7 +36,7 @@ spec:
 		"a Deployment alone":      {content: deployment, want: []string{"GOGC=200", "EMPTY="}},
 		"behind another document": {content: "kind: Service\nspec: {selector: {a: b}}\n---" + deployment, want: []string{"GOGC=200", "EMPTY="}},
 		"no Deployment":           {content: "kind: Service\n", wantErr: "has no Deployment"},
-		"no YAML":                 {content: "kind: [", wantErr: "reading the scheduler's environment from"},
+		"no YAML":                 {content: "kind: [", wantErr: "reading the environment of berth-scheduler from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			manifests := t.TempDir()
@@ -46,7 +46,7 @@ spec:
 			if err := os.WriteFile(filepath.Join(manifests, "base", "scheduler.yaml"), []byte(tc.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := localplane.SchedulerEnv(manifests)
+			got, err := localplane.ShippedEnv(manifests, localplane.BerthScheduler)
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 					t.Fatalf("error %v, want %q", err, tc.wantErr)
@@ -63,15 +63,19 @@ spec:
 	}
 }
 
-func TestSchedulerEnvOfWhatIsShipped(t *testing.T) {
-	got, err := localplane.SchedulerEnv(filepath.Join("..", "..", "manifests"))
-	if err != nil {
-		t.Fatal(err)
+func TestShippedEnvOfTheManifests(t *testing.T) {
+	for program, want := range map[string][]string{
+		localplane.BerthScheduler: {"GOGC=200"}, localplane.BerthControllerManager: {"GOGC=200"},
+	} {
+		got, err := localplane.ShippedEnv(filepath.Join("..", "..", "manifests"), program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("environment of %s (-want +got):\n%s", program, diff)
+		}
 	}
-	if diff := cmp.Diff([]string{"GOGC=200"}, got); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
-	if _, err := localplane.SchedulerEnv(t.TempDir()); err == nil {
+	if _, err := localplane.ShippedEnv(t.TempDir(), localplane.BerthScheduler); err == nil {
 		t.Error("no error without manifests")
 	}
 }

@@ -98,14 +98,17 @@ func complete(lengths *processes.Options, o *options, configurations *decision.C
 	if o.rounds > 0 {
 		lengths.Rounds = o.rounds
 	}
-	lengths.Env, err = localplane.SchedulerEnv("manifests")
+	if lengths.Env, err = localplane.ShippedEnv("manifests", localplane.BerthScheduler); err != nil {
+		return err
+	}
+	lengths.ControllersEnv, err = localplane.ShippedEnv("manifests", localplane.BerthControllerManager)
 	return err
 }
 
 func scaleOfSharing(ctx context.Context, out io.Writer, o *options, configurations *decision.Configurations) ([]report.Sharing, error) {
 	lengths := sharing.Usual(o.factor)
 	lengths.Shipped, lengths.Folder = configurations.Shipped, memoryFolder()
-	env, err := localplane.SchedulerEnv("manifests")
+	env, err := localplane.ShippedEnv("manifests", localplane.BerthScheduler)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ func (w *World) startComponents(ctx context.Context) error {
 	if c, err = w.remembering(); err != nil {
 		return err
 	}
+	if c.Env, err = localplane.ShippedEnv(w.options.Manifests, localplane.BerthControllerManager); err != nil {
+		return err
+	}
 	if _, err := w.plane.StartControllerManager(ctx, c); err != nil {
 		return fmt.Errorf("%w: run make build first", err)
 	}
@@ -55,7 +58,7 @@ func (w *World) StartScheduler(ctx context.Context, c localplane.Component) (*lo
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduler's configuration: %w", err)
 	}
-	if c.Env, err = localplane.SchedulerEnv(w.options.Manifests); err != nil {
+	if c.Env, err = localplane.ShippedEnv(w.options.Manifests, localplane.BerthScheduler); err != nil {
 		return nil, err
 	}
 	process, _, err := w.plane.StartScheduler(ctx, configuration, c)

@@ -60,7 +60,7 @@ func (w *world) startControllers(ctx context.Context, n int, c *report.Controlle
 	}
 	defer policies.Stop()
 	began := time.Now()
-	process, err := w.plane.StartControllerManager(ctx, localplane.Component{Name: fmt.Sprintf("controllers-%d", n)})
+	process, err := w.plane.StartControllerManager(ctx, localplane.Component{Name: fmt.Sprintf("controllers-%d", n), Env: w.ControllersEnv})
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,9 @@ import (
 type Options struct {
 	// Shipped and AddsOnly are the configurations that Berth ships.
 	Shipped, AddsOnly string
-	// Env is the environment that the shipped scheduler has.
-	Env []string
+	// Env is the environment that the shipped scheduler has, and ControllersEnv that of the
+	// controllers.
+	Env, ControllersEnv []string
 	// Folder is where the files of the run lie until it is over; empty for the default of the system.
 	Folder string
 	// Only limits the run to the parts whose names match: "drain", "freed", "controllers". Nil for

@@ -121,6 +121,23 @@ spec:
 {{- end }}
 {{- end }}
 
+{{/* The environment of a component that holds what informers know; its extraEnv is the argument. */}}
+{{- define "berth.env" -}}
+{{- $named := dict }}
+{{- range . }}
+{{- $named = set $named .name true }}
+{{- end }}
+{{- if not (hasKey $named "GOGC") }}
+# Garbage is collected half as often as by default, which takes less processor time: the heap may grow to three times what is in use
+# instead of twice.
+- name: GOGC
+  value: "200"
+{{- end }}
+{{- with . }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* The Service of a component: (dict "name" NAME "labels" LABELS "port" PORT). */}}
 {{- define "berth.service" -}}
 apiVersion: v1
