@@ -90,7 +90,7 @@ them, and the requests that a bound pod costs.
 * **Separate processes** (the tables whose names begin with processes-): etcd, kube-apiserver and one scheduler after the other, each
   a process of its own on this machine. kube-scheduler is built from the same modules, by the same compiler and with the same flags as
   berth-scheduler. All have the limits of the API client that Berth ships, 500 requests a second and 1000 at once, unless the row says
-  otherwise; the shipped profile has the environment of the Deployment in manifests/base as well (GOGC=200), and leads by a lease that the
+  otherwise; the shipped profile and the controllers have the environment of their Deployments in manifests/base (GOGC=200), and the profile leads by a lease that the
   one before has given back; the others lead without. There is no kubelet: a bound pod stays as it is. Each peer of a drain for which there is a goal has its turn in each of five rounds, the
   others in one, in an order that changes, with a scheduler that is started anew.
   * *drain*: all pods are there before the scheduler starts. Speed and CPU are those from the twentieth part of the pods to the last
@@ -120,7 +120,7 @@ them, and the requests that a bound pod costs.
     not run.
   * *scale-controllers*: until it has nothing to do means that the status of each policy is right, and that the process then worked for less than 100 ms
     of two seconds. Changes come one after the other; what the process does about all of them, until it has nothing to do, is divided by
-    their number. Its own timers are part of that.
+    their number, after what it takes in such a time with nothing to do.
   * *scale-slopes*: a smaller cluster, and four others that have twice as many of one thing each. The pods become more per workload, and the policies
     share the same pods.
   * *scale-sharing*: every scheduler is a process of its own with a lease and ten Clusters that are bound to it. The API server is in the process
