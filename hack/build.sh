@@ -76,29 +76,54 @@ fingerprint() {
   } | git hash-object --stdin
 }
 
-# build PROGRAM TARGET
+# group_of PROGRAM prints what is the same for the programs that one call of go can build: their module and their version.
+group_of() {
+  local module
+  read -r module _ < <(package_of "$1")
+  if [[ " ${own[*]} " == *" $1 "* ]]; then
+    echo own
+  elif [[ $module == . ]]; then
+    echo kubernetes
+  else
+    echo "$1"
+  fi
+}
+
+# build TARGET PROGRAM... builds a program into a file, or programs of one group into a folder, whose name ends with a slash. Go links them
+# at the same time, where one at a time would leave processors idle, and calls them as their packages.
 build() {
-  local module package version=$kubernetes commit=unknown state=clean
-  read -r module package < <(package_of "$1")
-  if [[ $package == ./* ]]; then
+  local target=$PWD/$1 program module package packages=() version=$kubernetes commit=unknown state=clean
+  shift
+  for program in "$@"; do
+    read -r module package < <(package_of "$program")
+    packages+=("$package")
+  done
+  if [[ $(group_of "$program") == own ]]; then
     version=$(berth_version)
     commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
     [[ $version != *-dirty ]] || state=dirty
   fi
-  local target=$PWD/$2
   # The tools are modules of their own, whatever minor is chosen.
   [[ $module == . ]] || local -x GOFLAGS=
-  (cd "$module" && compile -buildvcs=false -ldflags "$(ldflags "$version" "$commit" "$state")" -o "$target" "$package")
+  (cd "$module" && compile -buildvcs=false -ldflags "$(ldflags "$version" "$commit" "$state")" -o "$target" "${packages[@]}")
 }
 
-# build_foreign PROGRAM builds one of the Kubernetes programs beside its place and moves it there, so that a test which is
-# running it meanwhile keeps the file it has.
-build_foreign() {
-  local target=$bin/$1 fresh
-  fresh=$bin/.build/$1.$$
-  build "$1" "$fresh"
-  mv -f "$fresh" "$target"
-  fingerprint "$1" >"$bin/.build/$1.stamp"
+# build_group GROUP PROGRAM... builds programs beside their places and moves them there, so that a test which is running one meanwhile
+# keeps the file it has. Go finds what it has built of Berth there the next time; of others the stamp tells.
+build_group() {
+  local folder=$bin/.build/$1 program package name
+  shift
+  mkdir -p "$folder"
+  build "$folder/" "$@"
+  for program in "$@"; do
+    read -r _ package < <(package_of "$program")
+    name=$(basename "${package%/v[0-9]}")
+    [[ $name != . ]] || name=$program
+    ln -f "$folder/$name" "$folder/.$program.$$"
+    mv -f "$folder/.$program.$$" "$bin/$program"
+    [[ $folder == */own ]] || fingerprint "$program" >"$bin/.build/$program.stamp"
+  done
+  [[ $folder == */own ]] || rm -r "$folder"
 }
 
 # is_fresh PROGRAM succeeds if a Kubernetes program need not be built.
@@ -107,7 +132,8 @@ is_fresh() {
 }
 
 main() {
-  local programs=() todo=() program number=0 hint out=${OUT:-$bin}
+  local programs=() todo=() program group hint number=0 out=${OUT:-$bin}
+  local -A of=()
   case ${1:?usage: hack/build.sh berth|control-plane|all|PROGRAM...} in
     berth) programs=("${own[@]}") ;;
     control-plane) programs=("${control_plane[@]}") ;;
@@ -115,25 +141,31 @@ main() {
     *) programs=("$@") ;;
   esac
   mkdir -p "$out" "$bin/.build"
-  for program in "${programs[@]}"; do
-    if [[ $out != "$bin" || " ${foreign[*]} " != *" $program "* ]] || ! is_fresh "$program"; then
-      todo+=("$program")
-    fi
-  done
-  for program in "${todo[@]}"; do
-    number=$((number + 1))
-    hint=
-    [[ -e $out/$program ]] || hint="; the first time takes minutes"
-    echo "building $program ($number of ${#todo[@]}$hint)"
-    if [[ $out == "$bin" && " ${foreign[*]} " == *" $program "* ]]; then
-      build_foreign "$program"
-    else
-      build "$program" "$out/$program"
-    fi
-  done
-  if [[ $out == "$bin" && " ${programs[*]} " == *" berthctl "* ]]; then
-    ln -sf berthctl "$bin/kubectl-berth"
+  if [[ $out != "$bin" ]]; then
+    for program in "${programs[@]}"; do
+      echo "building $program"
+      build "$out/$program" "$program"
+    done
+    return
   fi
+  for program in "${programs[@]}"; do
+    if [[ " ${foreign[*]} " != *" $program "* ]] || ! is_fresh "$program"; then
+      todo+=("$program")
+      of[$(group_of "$program")]+=" $program"
+    fi
+  done
+  for group in kubernetes kwok own helm kubectl; do
+    read -ra programs <<<"${of[$group]:-}"
+    ((${#programs[@]} > 0)) || continue
+    hint=
+    [[ -e $bin/${programs[0]} ]] || hint="; the first time takes minutes"
+    number=$((number + ${#programs[@]}))
+    echo "building ${programs[*]} ($number of ${#todo[@]}$hint)"
+    build_group "$group" "${programs[@]}"
+    if [[ " ${programs[*]} " == *" berthctl "* ]]; then
+      ln -sf berthctl "$bin/kubectl-berth"
+    fi
+  done
 }
 
 main "$@"
