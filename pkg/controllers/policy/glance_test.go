@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	berthv1alpha1 "berth.dev/berth/apis/berth/v1alpha1"
@@ -206,28 +204,6 @@ func TestAGlanceKeepsTheTimeOfTheNextPass(t *testing.T) {
 	if h.policy("p").Status.Ready != "5/5" || h.wholes != 0 {
 		t.Errorf("READY %s after %d passes over the namespace, want 5/5 after none", h.policy("p").Status.Ready, h.wholes)
 	}
-}
-
-// What is done, and told, is the same with glances as with passes over the whole namespace.
-func TestGlancesLeaveNothingOut(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		with, without := atRest(t), atRest(t)
-		for step := range rapid.IntRange(1, 3).Draw(rt, "steps") {
-			do := rapid.SampledFrom(slices.Sorted(maps.Keys(steps))).Draw(rt, fmt.Sprint("step ", step))
-			on := rapid.IntRange(0, 4).Draw(rt, fmt.Sprint("pod of step ", step))
-			for _, h := range []*harness{with, without} {
-				h.wait(time.Second)
-				steps[do](h, on)
-				if h == without {
-					h.Changed(namespace)
-				}
-				h.pass()
-			}
-			if diff := cmp.Diff(without.told(), with.told()); diff != "" {
-				rt.Fatalf("after %q of pod %d (-whole +glances):\n%s", do, on, diff)
-			}
-		}
-	})
 }
 
 // told is what can be seen of what the controller has done.
