@@ -109,7 +109,7 @@ bench-smoke: build-bench ## The same in two minutes, which shows only what is fa
 	@go run ./test/perf -smoke
 
 .PHONY: bench-scale
-bench-scale: build-bench ## How cost grows: 5,000 nodes, 150,000 pods, 1,000 Clusters, 2,000 policies. About half an hour and 12 GB; FACTOR=0.05 for less.
+bench-scale: build-bench ## How cost grows: 5,000 nodes, 150,000 pods, 1,000 Clusters, 2,000 policies. 30 to 40 minutes and 12 GB; FACTOR=0.05 for less.
 	@go run ./test/perf -scale -factor $(or $(FACTOR),1)
 
 .PHONY: bench-go
