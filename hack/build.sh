@@ -92,7 +92,8 @@ group_of() {
 # build TARGET PROGRAM... builds a program into a file, or programs of one group into a folder, whose name ends with a slash. Go links them
 # at the same time, where one at a time would leave processors idle, and calls them as their packages.
 build() {
-  local target=$PWD/$1 program module package packages=() version=$kubernetes commit=unknown state=clean
+  local target=$1 program module package packages=() version=$kubernetes commit=unknown state=clean
+  [[ $target == /* ]] || target=$PWD/$target
   shift
   for program in "$@"; do
     read -r module package < <(package_of "$program")

@@ -45,8 +45,8 @@ func (s *sharer) pod(pod *corev1.Pod) {
 	s.last.Add(owner.UID, pod)
 }
 
-// share goes through what Pod leaves of a pod. Reflection would take ten times as long, and is for
-// what few pods have.
+// share goes through what Pod leaves of a pod. Reflection, which takes longer, is for what few pods
+// have.
 func share(pod, other *corev1.Pod) {
 	text(&pod.Namespace, other.Namespace)
 	text(&pod.GenerateName, other.GenerateName)

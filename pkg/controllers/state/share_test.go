@@ -20,18 +20,6 @@ import (
 	"berth.dev/berth/pkg/controllers/state"
 )
 
-// podTransform returns what the cache does with one pod after the other.
-func podTransform(tb testing.TB) cache.TransformFunc {
-	tb.Helper()
-	for kind, by := range state.ByObject() {
-		if _, isPod := kind.(*corev1.Pod); isPod {
-			return by.Transform
-		}
-	}
-	tb.Fatal("no transform for pods")
-	return nil
-}
-
 // ownedPod returns a pod as it comes from the API server.
 func ownedPod(owner types.UID, number int) *corev1.Pod {
 	pod := fullPod(nil)
@@ -81,7 +69,7 @@ func TestPodsOfAnOwnerShareWhatIsTheSame(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run("differs in "+name, func(t *testing.T) {
-			transform := podTransform(t)
+			transform := transformOf[corev1.Pod](t)
 			first, second := ownedPod("one", 1), ownedPod(tt.owner, 2)
 			tt.change(second)
 			for _, pod := range []*corev1.Pod{first, second} {
@@ -105,7 +93,7 @@ func TestPodsOfAnOwnerShareWhatIsTheSame(t *testing.T) {
 // TestSharingChangesNoPod: whatever two pods of an owner differ in, each stays what it is alone.
 func TestSharingChangesNoPod(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		transform := podTransform(t)
+		transform := transformOf[corev1.Pod](t)
 		var want, got []*corev1.Pod
 		for n := range 2 {
 			pod := ownedPod("one", n)
@@ -170,7 +158,7 @@ func alterMap(t *rapid.T, v reflect.Value) {
 func BenchmarkPodsInTheCache(b *testing.B) {
 	for name, transform := range map[string]cache.TransformFunc{
 		"apart":  func(pod any) (any, error) { state.Pod(pod.(*corev1.Pod)); return pod, nil },
-		"shared": podTransform(b),
+		"shared": transformOf[corev1.Pod](b),
 	} {
 		b.Run(name, func(b *testing.B) {
 			pods := make([]*corev1.Pod, b.N)

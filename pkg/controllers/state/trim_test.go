@@ -22,25 +22,30 @@ import (
 	"berth.dev/berth/pkg/model/workload"
 )
 
+// transformOf returns the transform that the cache has for a kind.
+func transformOf[T any](tb testing.TB) cache.TransformFunc {
+	tb.Helper()
+	for kind, by := range state.ByObject() {
+		if reflect.TypeOf(kind) == reflect.TypeFor[*T]() {
+			return by.Transform
+		}
+	}
+	tb.Fatalf("no transform for %T", new(T))
+	return nil
+}
+
 // trimmed runs the transform that the cache would run on the object.
 func trimmed[T any](t *testing.T, object *T) *T {
 	t.Helper()
-	for kind, by := range state.ByObject() {
-		if reflect.TypeOf(kind) != reflect.TypeFor[*T]() {
-			continue
-		}
-		out, err := by.Transform(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		typed, ok := out.(*T)
-		if !ok {
-			t.Fatalf("the transform returns a %T", out)
-		}
-		return typed
+	out, err := transformOf[T](t)(object)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no transform for %T", object)
-	return nil
+	typed, ok := out.(*T)
+	if !ok {
+		t.Fatalf("the transform returns a %T", out)
+	}
+	return typed
 }
 
 func fullPod(annotations map[string]string) *corev1.Pod {
