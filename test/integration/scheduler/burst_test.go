@@ -142,3 +142,12 @@ func (s *site) deleteNodes(ctx context.Context) {
 		}
 	}
 }
+
+// upTo returns 0 to n-1.
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
+}

@@ -4,8 +4,10 @@
 package scheduler_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,32 +201,61 @@ func (s *site) expectRunning(ctx context.Context, app string, count int) {
 	}, timeout, poll).Should(Succeed())
 }
 
-// seats returns the seats of the bound pods of an app by cluster, in order. It fails the spec if a
-// stamp is not what the node, the pod and the seat make it.
-func (s *site) seats(ctx context.Context, app, policy string) map[string][]int {
+// seated is a bound pod: where it runs, and its seat, which has decimals between two others.
+type seated struct {
+	place string
+	seat  float64
+}
+
+// seated returns the bound pods of an app in the order of their seats. It fails the spec if a stamp
+// is not what the node, the pod and the seat make it.
+func (s *site) seated(ctx context.Context, app, policy string) []seated {
 	GinkgoHelper()
-	seats := map[string][]int{}
+	var bound []seated
 	for _, pod := range s.pods(ctx, app) {
 		place := s.place(&pod)
 		if place == "" {
 			continue
 		}
-		seat, err := strconv.Atoi(pod.Annotations[berthv1alpha1.SeatAnnotation])
+		seat, err := strconv.ParseFloat(pod.Annotations[berthv1alpha1.SeatAnnotation], 64)
 		Expect(err).NotTo(HaveOccurred(), "the seat of pod %s on %s with %v", pod.Name, pod.Spec.NodeName, pod.Annotations)
 		Expect(pod.Annotations).To(And(
 			HaveKeyWithValue("berth.dev/placed-by", string(pod.UID)+"/"+pod.Spec.NodeName),
 			HaveKeyWithValue("berth.dev/policy", policy),
 			HaveKeyWithValue("groupingpolicy.kubeedge.io", policy),
 			HaveKeyWithValue("berth.dev/cluster", s.full(place)),
-			HaveKeyWithValue("controller.kubernetes.io/pod-deletion-cost", strconv.Itoa(-1000*seat)),
+			HaveKeyWithValue("controller.kubernetes.io/pod-deletion-cost", strconv.Itoa(-int(math.Round(1000*seat)))),
 		))
 		Expect(pod.Labels).To(HaveKeyWithValue("berth.dev/cluster", s.full(place)))
-		seats[place] = append(seats[place], seat)
+		bound = append(bound, seated{place, seat})
 	}
-	for _, list := range seats {
-		slices.Sort(list)
+	slices.SortFunc(bound, func(a, b seated) int { return cmp.Compare(a.seat, b.seat) })
+	return bound
+}
+
+// seats returns the seats of the bound pods of an app by cluster, in order. It fails the spec if a
+// pod stands between two.
+func (s *site) seats(ctx context.Context, app, policy string) map[string][]int {
+	GinkgoHelper()
+	seats := map[string][]int{}
+	for _, pod := range s.seated(ctx, app, policy) {
+		Expect(pod.seat).To(Equal(math.Trunc(pod.seat)), "the seat of a pod in %s", pod.place)
+		seats[pod.place] = append(seats[pod.place], int(pod.seat))
 	}
 	return seats
+}
+
+// expectOrder waits until the workload of an app lands on its shares whatever it shrinks to: that
+// many pods, those with the lowest seats, are shared out as the weights want.
+func (s *site) expectOrder(ctx context.Context, app, policy string, weights ...weight) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		left := map[string]int{}
+		for i, pod := range s.seated(ctx, app, policy) {
+			left[pod.place]++
+			g.Expect(left).To(Equal(webster(i+1, weights...)), "with %d left", i+1)
+		}
+	}, timeout, poll).Should(Succeed())
 }
 
 // placements returns where each bound pod of an app runs, by its name.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"maps"
 	"math/rand/v2"
-	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -95,8 +94,7 @@ var _ = Describe("a Deployment with a policy", func() {
 		s.scale(ctx, "nginx", 47)
 		s.expectShares(ctx, "nginx", webster(47, twoToThree()...))
 		Expect(stop().Evicted).To(BeZero())
-		seats := s.seats(ctx, "nginx", "nginx")
-		Expect(slices.Sorted(slices.Values(append(seats["beijing"], seats["hangzhou"]...)))).To(Equal(upTo(47)))
+		s.expectOrder(ctx, "nginx", "nginx", twoToThree()...)
 
 		By("ending at any size, where the controller manager may have to move what was placed for another")
 		for range 25 {
@@ -104,6 +102,7 @@ var _ = Describe("a Deployment with a policy", func() {
 		}
 		s.scale(ctx, "nginx", 13)
 		s.expectShares(ctx, "nginx", webster(13, twoToThree()...))
+		s.expectOrder(ctx, "nginx", "nginx", twoToThree()...)
 	})
 
 	It("keeps the deletion cost that its template sets", func(ctx SpecContext) {
@@ -136,12 +135,3 @@ var _ = Describe("a Deployment with a policy", func() {
 		s.expectShares(ctx, "nginx", map[string]int{"beijing": 2, "hangzhou": 3})
 	})
 })
-
-// upTo returns 0 to n-1.
-func upTo(n int) []int {
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return numbers
-}
