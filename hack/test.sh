@@ -45,6 +45,9 @@ at_once=$((2 * $(nproc)))
 race_flags=(-race)
 [[ $(go env GOOS GOARCH CGO_ENABLED | xargs) != "linux amd64 1" ]] || race_flags+=(-ldflags=-linkmode=internal)
 
+# longest are the packages with the longest unit tests. They begin first: the last one of them would keep one processor busy alone.
+longest='/test/simulation$|/pkg/controllers/(policy|application)$|/pkg/simulator$'
+
 # packages KIND prints the packages of a kind that have tests. A package without tests is compiled by build and lint.
 packages() {
   local all
@@ -55,7 +58,11 @@ packages() {
   fi
   all=$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...)
   case $1 in
-    unit) grep -v '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all" ;;
+    unit)
+      all=$(grep -v '^berth.dev/berth/test/integration\(/\|$\)' <<<"$all")
+      grep -E "$longest" <<<"$all"
+      grep -vE "$longest" <<<"$all"
+      ;;
     norace) norace_files | xargs -n 1 dirname | sort -u ;;
     integration)
       # Go begins in this order. The three with bursts of pods would be neighbours, and each keeps the processors busy alone.
