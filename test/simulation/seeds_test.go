@@ -66,6 +66,12 @@ func standing(traces string) string {
 // mostTraces bounds how many of them are shown.
 const mostTraces = 20
 
+// raceMark begins what the race detector reports.
+const raceMark = "WARNING: DATA RACE"
+
+// mostSaid bounds how many bytes are shown of what the process of a world said.
+const mostSaid = 6000
+
 // runWorld runs the world of a seed without some of what is or happens in it. The error is why it
 // was not judged.
 func runWorld(ctx context.Context, seed uint64, leaveOut []string) (*result, error) {
@@ -125,6 +131,9 @@ func (with *terms) run(ctx context.Context, seed uint64, told []byte, more ...st
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("it took longer than %s, %w%s", with.patience, errTooSlow, standing(problems.String()))
 	}
+	if _, race, found := strings.Cut(problems.String(), raceMark); found {
+		return &result{Violation: "a data race", History: race[:min(len(race), mostSaid)]}, nil
+	}
 	for line := range strings.Lines(out.String()) {
 		if text, found := strings.CutPrefix(line, resultMark); found {
 			r := &result{}
@@ -136,7 +145,7 @@ func (with *terms) run(ctx context.Context, seed uint64, told []byte, more ...st
 	}
 	// A program that crashes has broken a promise, too.
 	said := problems.String() + out.String()
-	return &result{Violation: fmt.Sprintf("the process ended: %v", err), History: said[:min(len(said), 6000)]}, nil
+	return &result{Violation: fmt.Sprintf("the process ended: %v", err), History: said[:min(len(said), mostSaid)]}, nil
 }
 
 // simulate runs seed after seed and returns the code to exit with.
