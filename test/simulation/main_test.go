@@ -212,6 +212,7 @@ func TestWorld(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
 		w, violation := simulation(week)(options)
+		w.Stop()
 		r := result{Digest: w.Digest(), Virtual: time.Since(began), Counts: w.Counts, Names: w.Names()}
 		if options.Undisturbed {
 			r.Writes = w.Writes

@@ -131,7 +131,8 @@ func (with *terms) run(ctx context.Context, seed uint64, told []byte, more ...st
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("it took longer than %s, %w%s", with.patience, errTooSlow, standing(problems.String()))
 	}
-	if _, race, found := strings.Cut(problems.String(), raceMark); found {
+	if at := strings.Index(problems.String(), raceMark); at >= 0 {
+		race := problems.String()[at:]
 		return &result{Violation: "a data race", History: race[:min(len(race), mostSaid)]}, nil
 	}
 	for line := range strings.Lines(out.String()) {
