@@ -113,6 +113,7 @@ build() {
 # keeps the file it has. Go finds what it has built of Berth there the next time; of others the stamp tells.
 build_group() {
   local folder=$bin/.build/$1 program package name
+  [[ $1 == own ]] || folder+=.$$
   shift
   mkdir -p "$folder"
   build "$folder/" "$@"
@@ -120,8 +121,11 @@ build_group() {
     read -r _ package < <(package_of "$program")
     name=$(basename "${package%/v[0-9]}")
     [[ $name != . ]] || name=$program
-    ln -f "$folder/$name" "$folder/.$program.$$"
-    mv -f "$folder/.$program.$$" "$bin/$program"
+    # Go leaves a file that need not be built as it is.
+    if [[ ! $folder/$name -ef $bin/$program ]]; then
+      ln -f "$folder/$name" "$folder/.$program.$$"
+      mv -f "$folder/.$program.$$" "$bin/$program"
+    fi
     [[ $folder == */own ]] || fingerprint "$program" >"$bin/.build/$program.stamp"
   done
   [[ $folder == */own ]] || rm -r "$folder"
@@ -133,7 +137,7 @@ is_fresh() {
 }
 
 main() {
-  local programs=() todo=() program group hint number=0 out=${OUT:-$bin}
+  local programs=() todo=() groups=() program group hint number=0 out=${OUT:-$bin}
   local -A of=()
   case ${1:?usage: hack/build.sh berth|control-plane|all|PROGRAM...} in
     berth) programs=("${own[@]}") ;;
@@ -141,6 +145,9 @@ main() {
     all) programs=("${control_plane[@]}" "${own[@]}") ;;
     *) programs=("$@") ;;
   esac
+  for program in "${programs[@]}"; do
+    package_of "$program" >/dev/null
+  done
   mkdir -p "$out" "$bin/.build"
   if [[ $out != "$bin" ]]; then
     for program in "${programs[@]}"; do
@@ -152,12 +159,13 @@ main() {
   for program in "${programs[@]}"; do
     if [[ " ${foreign[*]} " != *" $program "* ]] || ! is_fresh "$program"; then
       todo+=("$program")
-      of[$(group_of "$program")]+=" $program"
+      group=$(group_of "$program")
+      [[ -n ${of[$group]:-} ]] || groups+=("$group")
+      of[$group]+=" $program"
     fi
   done
-  for group in kubernetes kwok own helm kubectl; do
-    read -ra programs <<<"${of[$group]:-}"
-    ((${#programs[@]} > 0)) || continue
+  for group in "${groups[@]}"; do
+    read -ra programs <<<"${of[$group]}"
     hint=
     [[ -e $bin/${programs[0]} ]] || hint="; the first time takes minutes"
     number=$((number + ${#programs[@]}))
