@@ -322,6 +322,18 @@ func TestAScenarioIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+func TestARaceIsFoundInWhatAProcessSays(t *testing.T) {
+	for said, want := range map[string]string{
+		"": "", "1h0m0s: 12 requests\n": "",
+		"1h0m0s\n==================\nWARNING: DATA RACE\nWrite at": "WARNING: DATA RACE\nWrite at",
+		raceMark + strings.Repeat("x", 2*mostSaid):                 raceMark + strings.Repeat("x", mostSaid),
+	} {
+		if got := raceIn(said); got != want {
+			t.Errorf("%.60q: %.60q, want %.60q", said, got, want)
+		}
+	}
+}
+
 func TestWhatHoldsAWorldUp(t *testing.T) {
 	const lock = "goroutine 3 gp=0x1 m=nil [sync.Mutex.Lock, 2 minutes, synctest bubble 1]:\nsomebody.Locks()"
 	for name, test := range map[string]struct{ traces, want string }{

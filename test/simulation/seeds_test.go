@@ -66,6 +66,16 @@ func standing(traces string) string {
 // mostTraces bounds how many of them are shown.
 const mostTraces = 20
 
+// raceIn returns what the race detector has reported among what a process said, nothing if it has
+// not.
+func raceIn(said string) string {
+	_, report, found := strings.Cut(said, raceMark)
+	if !found {
+		return ""
+	}
+	return raceMark + report[:min(len(report), mostSaid)]
+}
+
 // raceMark begins what the race detector reports.
 const raceMark = "WARNING: DATA RACE"
 
@@ -123,17 +133,16 @@ func (with *terms) run(ctx context.Context, seed uint64, told []byte, more ...st
 	var out, problems bytes.Buffer
 	child.Stdout, child.Stderr = &out, &problems
 	if trace {
-		child.Stderr = os.Stderr
+		child.Stderr = io.MultiWriter(&problems, os.Stderr)
 	} else if with.progress != nil {
 		child.Stderr = io.MultiWriter(&problems, with.progress)
 	}
 	err = child.Run()
+	if race := raceIn(problems.String()); race != "" {
+		return &result{Violation: "a data race", History: race}, nil
+	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("it took longer than %s, %w%s", with.patience, errTooSlow, standing(problems.String()))
-	}
-	if at := strings.Index(problems.String(), raceMark); at >= 0 {
-		race := problems.String()[at:]
-		return &result{Violation: "a data race", History: race[:min(len(race), mostSaid)]}, nil
 	}
 	for line := range strings.Lines(out.String()) {
 		if text, found := strings.CutPrefix(line, resultMark); found {
