@@ -112,7 +112,7 @@ func (p *NodeGroupPolicy) refresh(a *attempt, part bool) (s *state, whole bool) 
 	if whole = !part; whole {
 		s.view.Refresh(a.nodes, a.snapshot.Membership)
 	} else {
-		whole = s.view.RefreshClusters(a.nodes, a.snapshot.Membership, ids, started)
+		whole = s.view.RefreshClusters(a.nodes, a.snapshot.Membership, ids, p.shared.Clock)
 	}
 	s.counts = s.view.Counts(s.revision)
 	a.recounted, a.took = a.recounted+s.view.Recounted(), a.took+p.shared.Clock.Since(started)

@@ -6,7 +6,6 @@ package view_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,10 +101,10 @@ func BenchmarkRefresh(b *testing.B) {
 		b.Run(fmt.Sprintf("two of ten clusters/nodes=%d", nodes), func(b *testing.B) {
 			b.ReportAllocs()
 			two := []int32{v.ClusterID("site-2"), v.ClusterID("site-7")}
-			now := time.Now()
-			v.RefreshClusters(infos, members, two, now)
+			clk := newClock()
+			v.RefreshClusters(infos, members, two, clk)
 			for b.Loop() {
-				v.RefreshClusters(infos, members, two, now)
+				v.RefreshClusters(infos, members, two, clk)
 			}
 		})
 		if nodes > 5000 {

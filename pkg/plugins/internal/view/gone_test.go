@@ -6,7 +6,6 @@ package view_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
@@ -142,10 +141,10 @@ func (f *failing) Concerns(pod *corev1.Pod) bool {
 }
 
 func TestALookAtSomeClustersThatFailedIsBegunAnew(t *testing.T) {
-	infos, members, now := infosOf(t, ownedPod("p", "set", "node-0")), &siteLabel{}, time.Now()
+	infos, members, clk := infosOf(t, ownedPod("p", "set", "node-0")), &siteLabel{}, newClock()
 	holdings := &failing{}
 	v := view.New(view.NewReservations(), noPods{}, holdings)
-	v.RefreshClusters(infos, members, nil, now)
+	v.RefreshClusters(infos, members, nil, clk)
 	asked := []int32{v.ClusterID("site-0")}
 	take(t, firstNode(infos), ownedPod("p", "set", "node-0"))
 	holdings.at = ownedPod("p", "set", "node-0")
@@ -156,9 +155,9 @@ func TestALookAtSomeClustersThatFailedIsBegunAnew(t *testing.T) {
 				t.Error("nothing failed")
 			}
 		}()
-		v.RefreshClusters(infos, members, asked, now)
+		v.RefreshClusters(infos, members, asked, clk)
 	}()
-	v.RefreshClusters(infos, members, asked, now)
+	v.RefreshClusters(infos, members, asked, clk)
 	if got := v.Counts(revisionOf("set")).Held(asked[0]).Len(); got != 1 {
 		t.Errorf("site-0 holds %d pods, want 1", got)
 	}

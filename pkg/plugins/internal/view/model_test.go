@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	schedulermetrics "k8s.io/kubernetes/pkg/scheduler/metrics"
+	clocktesting "k8s.io/utils/clock/testing"
 	"pgregory.net/rapid"
 
 	"berth.dev/berth/pkg/model/stamp"
@@ -62,7 +62,7 @@ type world struct {
 	assumed map[string]stamp.Stamp // what Reserve gave, by UID
 	members *byLabel
 	serial  int
-	now     time.Time
+	clock   *clocktesting.FakePassiveClock
 	moved   map[string]string // the clusters in which the view has seen nodes with new labels
 
 	held   map[string]int          // what the view said as Holdings, by UID
@@ -127,7 +127,7 @@ func newWorld(t *testing.T) *world {
 		logger: klog.FromContext(t.Context()), cache: schedulercache.New(t.Context(), 0, nil),
 		snapshot: schedulercache.NewEmptySnapshot(), reservations: view.NewReservations(),
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, assumed: map[string]stamp.Stamp{},
-		moved:   map[string]string{},
+		moved: map[string]string{}, clock: newClock(),
 		members: &byLabel{map[string]string{"a": "beijing", "b": "hangzhou"}},
 		held:    map[string]int{}, heldAs: map[string]*corev1.Pod{}, heldOn: map[string]*corev1.Node{},
 	}
@@ -196,7 +196,7 @@ func (w *world) refreshSome(infos []fwk.NodeInfo, asked []string) {
 			continue
 		}
 		if now, _ := w.members.ClusterOf(name, node.Labels); slices.Contains(asked, now) && !slices.Contains(asked, before) {
-			w.now = w.now.Add(view.WholeInterval)
+			w.clock.SetTime(w.clock.Now().Add(view.WholeInterval))
 			break
 		}
 	}
@@ -204,7 +204,7 @@ func (w *world) refreshSome(infos []fwk.NodeInfo, asked []string) {
 	for i, cluster := range asked {
 		ids[i] = w.view.ClusterID(cluster)
 	}
-	if w.view.RefreshClusters(infos, w.members, ids, w.now) {
+	if w.view.RefreshClusters(infos, w.members, ids, w.clock) {
 		clear(w.moved)
 	}
 	maps.DeleteFunc(w.moved, func(_, before string) bool { return slices.Contains(asked, before) })

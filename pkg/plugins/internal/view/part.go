@@ -7,25 +7,33 @@ import (
 	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/utils/clock"
 )
 
-// WholeInterval is how long RefreshClusters may go without a look at all nodes. A look at 50000 of
-// them takes a hundredth of it, and what a watch tells is often later than that.
-const WholeInterval = 20 * time.Millisecond
+// RefreshClusters goes without a look at all nodes for at least WholeInterval, and at most
+// LongestInterval. Between the two it is wholeShare times as long as such a look takes: in a large
+// cache a look waits for memory at each node, and should not become what decisions cost. What one
+// takes is the less of the last two, as it takes longer once when nodes come or are counted anew.
+const (
+	WholeInterval   = 20 * time.Millisecond
+	LongestInterval = time.Second
+	wholeShare      = 100
+)
 
 // RefreshClusters is Refresh for a caller that asks about some clusters only, given by their IDs.
 // Of many nodes it looks at few: at those that lie in one of the clusters, which are then as up to
 // date as after Refresh. A node that has come to one of them from another since the last look at
-// all nodes, less than WholeInterval ago, still counts where it was. It returns whether it has
-// looked at all nodes, as it does when that is not dearer.
-func (v *View) RefreshClusters(infos []fwk.NodeInfo, membership Membership, clusters []int32, now time.Time) (whole bool) {
+// all nodes still counts where it was, for an interval at most. It returns whether it has looked at
+// all nodes, as it does when that is not dearer.
+func (v *View) RefreshClusters(infos []fwk.NodeInfo, membership Membership, clusters []int32, clk clock.PassiveClock) (whole bool) {
+	now := clk.Now()
 	known := !v.unfinished && membership == v.membership && len(infos) == len(v.nodes) && v.part.follows(infos) &&
-		now.Sub(v.part.whole) < WholeInterval
+		now.Sub(v.part.whole) < v.part.interval
 	if known && v.recountClusters(infos, clusters) {
 		return false
 	}
 	v.Refresh(infos, membership)
-	v.part.whole = now
+	v.part.looked(now, clk.Now())
 	return true
 }
 
@@ -60,8 +68,10 @@ type part struct {
 	// list is where the list begins. The snapshot makes another one whenever a node comes or goes,
 	// and changes nodes in place.
 	list *fwk.NodeInfo
-	// whole is when RefreshClusters looked at all nodes.
-	whole time.Time
+	// whole is when RefreshClusters had looked at all nodes, took for how long it did, and interval
+	// how long that holds.
+	whole          time.Time
+	took, interval time.Duration
 	// shape is that of the view when the nodes were looked up.
 	shape int64
 	nodes [][]int32
@@ -73,6 +83,13 @@ func (p *part) follow(infos []fwk.NodeInfo) {
 	if len(infos) > 0 {
 		p.list = &infos[0]
 	}
+}
+
+// looked notes when RefreshClusters began to look at all nodes, and when it had.
+func (p *part) looked(began, ended time.Time) {
+	took := ended.Sub(began)
+	p.interval = min(max(WholeInterval, wholeShare*min(took, p.took)), LongestInterval)
+	p.whole, p.took = ended, took
 }
 
 func (p *part) follows(infos []fwk.NodeInfo) bool {

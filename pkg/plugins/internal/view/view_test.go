@@ -15,6 +15,7 @@ import (
 	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
+	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	"berth.dev/berth/pkg/model/stamp"
@@ -36,6 +37,8 @@ func revisionOf(owner string) workload.Revision {
 	revision, _ := workload.RevisionOf(ownedPod("any", owner, ""))
 	return revision
 }
+
+func newClock() *clocktesting.FakePassiveClock { return clocktesting.NewFakePassiveClock(time.Now()) }
 
 // infosOf returns a snapshot of four nodes in two clusters, with the pods.
 func infosOf(t *testing.T, pods ...*corev1.Pod) []fwk.NodeInfo {
@@ -67,9 +70,9 @@ func TestRefreshWithNothingChangedDoesNothing(t *testing.T) {
 }
 
 func TestSomeClustersCostALookAtTheirNodesOnly(t *testing.T) {
-	infos, members, now := infosOf(t), &siteLabel{}, time.Now()
+	infos, members, clk := infosOf(t), &siteLabel{}, newClock()
 	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
-	v.RefreshClusters(infos, members, nil, now)
+	v.RefreshClusters(infos, members, nil, clk)
 	asked := []int32{v.ClusterID("site-0")}
 	for i, info := range infos {
 		pod, err := framework.NewPodInfo(ownedPod(fmt.Sprint("pod-", i), "set", info.Node().Name))
@@ -78,14 +81,14 @@ func TestSomeClustersCostALookAtTheirNodesOnly(t *testing.T) {
 		}
 		info.AddPodInfo(pod)
 	}
-	v.RefreshClusters(infos, members, asked, now)
+	v.RefreshClusters(infos, members, asked, clk)
 	if got := v.Recounted(); got != 2 {
 		t.Errorf("%d nodes were counted again, want the 2 of site-0", got)
 	}
 	if got := v.Counts(revisionOf("set")).Held(asked[0]).Len(); got != 2 {
 		t.Errorf("site-0 holds %d pods, want 2", got)
 	}
-	if got := testing.AllocsPerRun(10, func() { v.RefreshClusters(infos, members, asked, now) }); got != 0 {
+	if got := testing.AllocsPerRun(10, func() { v.RefreshClusters(infos, members, asked, clk) }); got != 0 {
 		t.Errorf("%v allocations, want none", got)
 	}
 	v.Refresh(infos, members)
@@ -95,7 +98,8 @@ func TestSomeClustersCostALookAtTheirNodesOnly(t *testing.T) {
 }
 
 func TestAllNodesAreLookedAtBeforeLong(t *testing.T) {
-	infos, members, now := infosOf(t), &siteLabel{}, time.Now()
+	infos, members, clk := infosOf(t), &siteLabel{}, newClock()
+	began := clk.Now()
 	v := view.New(view.NewReservations(), noPods{}, noHoldings{})
 	asked := []int32{v.ClusterID("site-0")}
 	for _, step := range []struct {
@@ -118,8 +122,52 @@ func TestAllNodesAreLookedAtBeforeLong(t *testing.T) {
 		if step.members != nil {
 			members, _ = step.members.(*siteLabel)
 		}
-		if got := v.RefreshClusters(infos[:step.nodes], members, step.clusters, now.Add(step.after)); got != step.wantWhole {
+		clk.SetTime(began.Add(step.after))
+		if got := v.RefreshClusters(infos[:step.nodes], members, step.clusters, clk); got != step.wantWhole {
 			t.Errorf("%s: looked at all nodes: %v, want %v", step.what, got, step.wantWhole)
+		}
+	}
+}
+
+// slowLabel is a siteLabel that lets time pass for each node that is counted.
+type slowLabel struct {
+	siteLabel
+	clock *clocktesting.FakePassiveClock
+	each  time.Duration
+}
+
+func (l *slowLabel) ClusterOf(name string, labels map[string]string) (string, bool) {
+	l.clock.SetTime(l.clock.Now().Add(l.each))
+	return l.siteLabel.ClusterOf(name, labels)
+}
+
+func TestTheLongerALookTakesTheLongerItHolds(t *testing.T) {
+	for _, test := range []struct {
+		each  time.Duration
+		looks int
+		want  time.Duration
+	}{
+		{10 * time.Microsecond, 2, view.WholeInterval},
+		{time.Millisecond, 1, view.WholeInterval}, // only the first one may have taken long
+		{time.Millisecond, 2, 400 * time.Millisecond},
+		{time.Second, 1, view.WholeInterval},
+		{time.Second, 2, view.LongestInterval},
+	} {
+		infos, clk := infosOf(t), newClock()
+		v := view.New(view.NewReservations(), noPods{}, noHoldings{})
+		var members *slowLabel
+		for range test.looks {
+			members = &slowLabel{clock: clk, each: test.each} // all are counted anew
+			v.RefreshClusters(infos, members, nil, clk)
+		}
+		ended := clk.Now()
+		clk.SetTime(ended.Add(test.want - 1))
+		if v.RefreshClusters(infos, members, nil, clk) {
+			t.Errorf("%v for a node, %d looks: looked at all nodes again before %v had passed", test.each, test.looks, test.want)
+		}
+		clk.SetTime(ended.Add(test.want))
+		if !v.RefreshClusters(infos, members, nil, clk) {
+			t.Errorf("%v for a node, %d looks: did not look at all nodes again when %v had passed", test.each, test.looks, test.want)
 		}
 	}
 }
