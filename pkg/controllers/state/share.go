@@ -18,8 +18,8 @@ const sharingOwners = 4096
 
 // sharer lets the pods of one owner share what is the same in them. Most come out of one template,
 // and a cache of 150,000 pods would hold each label and each container as often, for the garbage
-// collector to go through. Nobody may change what is in a cache anyway. It is safe for concurrent
-// use.
+// collector to go through. Nobody may change what is in a cache anyway. It is not safe for
+// concurrent use: an informer transforms one object after the other, some of them twice.
 type sharer struct {
 	// last is the pod of each owner that came last, by the UID of the owner.
 	last *lru.Cache
@@ -45,8 +45,8 @@ func (s *sharer) pod(pod *corev1.Pod) {
 	s.last.Add(owner.UID, pod)
 }
 
-// share goes through what Pod leaves of a pod. Reflection, which takes longer, is for what few pods
-// have.
+// share goes through most of what Pod leaves of a pod, not what is rare or differs from pod to pod.
+// Reflection, which takes longer, is for what few pods have.
 func share(pod, other *corev1.Pod) {
 	text(&pod.Namespace, other.Namespace)
 	text(&pod.GenerateName, other.GenerateName)
