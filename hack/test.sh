@@ -33,7 +33,7 @@ if [[ -n ${RUN:-} ]]; then
 fi
 
 # A machine that runs tests has memory to spare, and of the processor time of an API server garbage collection takes a sixth otherwise.
-# The programs of Berth that have a value of their own in manifests/base keep it, and benchmarks measure what users have.
+# Those of the playground keep what manifests/base gives them, and benchmarks measure what users have.
 if [[ ${1:-} != bench ]]; then
   export GOGC=${GOGC:-400} GOMEMLIMIT=${GOMEMLIMIT:-3GiB}
 fi
