@@ -151,7 +151,7 @@ func (w *world) changes(ctx context.Context, o *ScaleOptions, process *localplan
 		{"a label of a node", o.Changes, w.touchNode},
 		{"the policy of the largest workload", min(o.Changes, 5), w.touchPolicy},
 	} {
-		one, err := w.measureChange(ctx, process.PID(), &kind, c.IdleCPUMilliseconds/c.IdleSeconds)
+		one, err := w.measureChange(ctx, process.PID(), &kind)
 		if err != nil {
 			return err
 		}
@@ -168,9 +168,18 @@ type kindOfChange struct {
 	change func(ctx context.Context, i int) error
 }
 
-// measureChange returns what a change costs the controllers, the mean of all, beside what they take
-// with nothing to do, idle milliseconds of a processor in each second.
-func (w *world) measureChange(ctx context.Context, pid int, kind *kindOfChange, idle float64) (*report.Change, error) {
+// measureChange returns what a change costs the controllers, the mean of all, beside what they have
+// taken just before with nothing to do: a moment that is as short has a collection of garbage no
+// more often than the changes have.
+func (w *world) measureChange(ctx context.Context, pid int, kind *kindOfChange) (*report.Change, error) {
+	resting, err := proc.CPUTime(pid)
+	if err != nil {
+		return nil, err
+	}
+	rested := max(quietFor, time.Duration(kind.times)*changePause)
+	if err := pause(ctx, rested); err != nil {
+		return nil, err
+	}
 	before, err := proc.CPUTime(pid)
 	if err != nil {
 		return nil, err
@@ -189,10 +198,11 @@ func (w *world) measureChange(ctx context.Context, pid int, kind *kindOfChange, 
 	if err != nil {
 		return nil, err
 	}
+	idle := milliseconds(before-resting) / rested.Seconds()
 	worked := milliseconds(after-before) - idle*quiet.Sub(began).Seconds()
 	writes, err := w.writesOf(controllersUser())
 	return &report.Change{
-		What: kind.what, Times: kind.times, CPUMilliseconds: max(0, worked) / float64(kind.times), Writes: float64(writes) / float64(kind.times),
+		What: kind.what, Times: kind.times, CPUMilliseconds: worked / float64(kind.times), Writes: float64(writes) / float64(kind.times),
 	}, err
 }
 
