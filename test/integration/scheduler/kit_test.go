@@ -245,13 +245,18 @@ func (s *site) seats(ctx context.Context, app, policy string) map[string][]int {
 	return seats
 }
 
-// expectOrder waits until the workload of an app lands on its shares whatever it shrinks to: that
-// many pods, those with the lowest seats, are shared out as the weights want.
-func (s *site) expectOrder(ctx context.Context, app, policy string, weights ...weight) {
+// expectOrder waits until the workload of an app, which has so many pods, lands on its shares
+// whatever it shrinks to: that many pods, those with the lowest seats, are shared out as the
+// weights want. No two have the same seat.
+func (s *site) expectOrder(ctx context.Context, app, policy string, pods int, weights ...weight) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		left := map[string]int{}
-		for i, pod := range s.seated(ctx, app, policy) {
+		bound, left := s.seated(ctx, app, policy), map[string]int{}
+		g.Expect(bound).To(HaveLen(pods))
+		for i, pod := range bound {
+			if i > 0 {
+				g.Expect(pod.seat).To(BeNumerically(">", bound[i-1].seat))
+			}
 			left[pod.place]++
 			g.Expect(left).To(Equal(webster(i+1, weights...)), "with %d left", i+1)
 		}

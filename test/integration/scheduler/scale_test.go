@@ -94,7 +94,7 @@ var _ = Describe("a Deployment with a policy", func() {
 		s.scale(ctx, "nginx", 47)
 		s.expectShares(ctx, "nginx", webster(47, twoToThree()...))
 		Expect(stop().Evicted).To(BeZero())
-		s.expectOrder(ctx, "nginx", "nginx", twoToThree()...)
+		s.expectOrder(ctx, "nginx", "nginx", 47, twoToThree()...)
 
 		By("ending at any size, where the controller manager may have to move what was placed for another")
 		for range 25 {
@@ -102,7 +102,7 @@ var _ = Describe("a Deployment with a policy", func() {
 		}
 		s.scale(ctx, "nginx", 13)
 		s.expectShares(ctx, "nginx", webster(13, twoToThree()...))
-		s.expectOrder(ctx, "nginx", "nginx", twoToThree()...)
+		s.expectOrder(ctx, "nginx", "nginx", 13, twoToThree()...)
 	})
 
 	It("keeps the deletion cost that its template sets", func(ctx SpecContext) {

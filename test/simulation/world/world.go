@@ -218,8 +218,8 @@ func (w *World) send(p *process, request *apiserver.Request) *call {
 	return c
 }
 
-// Stop lets nobody send anything any more: those who try wait for good. What there is to tell of the
-// world can be read then.
+// Stop lets nobody send anything any more: those who try wait for good. What there is to tell of
+// the world can be read then.
 func (w *World) Stop() { w.mu.Lock() }
 
 // down reports whether the API server is not reachable.
