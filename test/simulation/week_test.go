@@ -4,7 +4,6 @@
 package simulation_test
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -14,9 +13,6 @@ import (
 
 	"berth.dev/berth/test/simulation/world"
 )
-
-// weekVariable says how long Applications are lived with, how many, and in how many Clusters.
-const weekVariable = "BERTH_WEEK"
 
 // lasting are the terms of a world that goes on for long.
 var lasting = terms{
@@ -45,12 +41,14 @@ func weekOf(text string) (*world.Week, error) {
 	return week, nil
 }
 
-// All programs of Berth live with Applications: with a few for some hours by default, and with many
-// for a week if that is asked for.
-func TestAWeek(t *testing.T) {
-	text := cmp.Or(os.Getenv(weekVariable), "4h:6:4")
+// All programs of Berth live with a few Applications for an hour.
+func TestAnHour(t *testing.T) { live(t, "1h:6:4") }
+
+// live lets all programs of Berth live with Applications, for as long as the text says.
+func live(t *testing.T, text string) {
+	t.Helper()
 	if _, err := weekOf(text); err != nil {
-		t.Fatalf("%s: %v", weekVariable, err)
+		t.Fatal(err)
 	}
 	r, err := lasting.run(t.Context(), 1, nil, "-week="+text)
 	if err != nil {

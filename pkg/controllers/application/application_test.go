@@ -85,17 +85,6 @@ func TestNothingIsWrittenWhenNothingChanges(t *testing.T) {
 	}
 }
 
-func TestSamplesWithinTheStickinessMoveNothing(t *testing.T) {
-	w := settled(t, nil)
-	for i := range 100 {
-		w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 0.45+float64(i%10)*0.01) })
-		w.after(61 * time.Second)
-	}
-	if got := w.policy(); got != "berlin" {
-		t.Errorf("the policy names %q, want berlin", got)
-	}
-}
-
 func TestEventsDoNotPutOffTheReview(t *testing.T) {
 	w := settled(t, nil)
 	w.measure("madrid", func(c *berthv1alpha1.Cluster) { sample(c, 1) })

@@ -4,7 +4,6 @@
 package application_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -75,68 +74,5 @@ func TestWhatSomebodyElseChangesIsPutRight(t *testing.T) {
 	w.passes()
 	if got := w.settings(); got != "b" {
 		t.Errorf("it has %s, want b", got)
-	}
-}
-
-func TestReplicasThatAreChangedAgainAndAgainAreNotFoughtFor(t *testing.T) {
-	w := settled(t, nil)
-	restored, wrong := 0, int32(5)
-	for range 600 { // ten times a second for a minute
-		d := w.deployment()
-		if *d.Spec.Replicas == 2 {
-			restored++
-		}
-		d.Spec.Replicas = &wrong
-		w.must(w.client.Update(t.Context(), d, client.FieldOwner("somebody")))
-		w.clock.SetTime(w.clock.Now().Add(100 * time.Millisecond))
-		w.pass()
-	}
-	if restored < 3 || restored > 8 {
-		t.Errorf("restored %d times in a minute, want some times and fewer and fewer", restored)
-	}
-	const want = "False ManifestContested: deployment front: somebody else changes it again and again, so it is put right no sooner than "
-	if got := w.condition("Ready"); !strings.HasPrefix(got, want) {
-		t.Errorf("Ready is %q, want %q", got, want)
-	}
-	w.gone("berlin", 1)
-	w.pass()
-	const wantMissing = "False PodsNotReady: deployment front: 1 of 2 pods are available in cluster berlin; deployment front: somebody else "
-	if got := w.condition("Ready"); !strings.HasPrefix(got, wantMissing) {
-		t.Errorf("without a pod Ready is %q, want %q", got, wantMissing)
-	}
-	w.after(5 * time.Minute)
-	if got := *w.deployment().Spec.Replicas; got != 2 {
-		t.Errorf("in the end there are %d replicas, want 2", got)
-	}
-}
-
-func TestWhatIsChangedAgainAndAgainIsNotFoughtFor(t *testing.T) {
-	w := newWorld(t, cluster("berlin", 0.5), newApplication(configMap))
-	w.passes()
-	w.look()
-	restored := 0
-	for range 600 { // ten times a second for a minute
-		w.spoil()
-		w.clock.SetTime(w.clock.Now().Add(100 * time.Millisecond))
-		w.pass()
-		if w.settings() == "b" {
-			restored++
-			w.look()
-		}
-	}
-	if got, want := w.condition("Ready"), "False ManifestContested: configmap settings: somebody changes it again and again, so it is "+
-		"put right no sooner than 32s after the last time"; got != want {
-		t.Errorf("Ready is %q, want %q", got, want)
-	}
-	if restored < 3 || restored > 8 {
-		t.Errorf("restored %d times in a minute, want some times and fewer and fewer", restored)
-	}
-	w.after(5 * time.Minute)
-	if got := w.settings(); got != "b" {
-		t.Errorf("in the end it has %s, want b", got)
-	}
-	w.after(5 * time.Minute)
-	if got := w.condition("Ready"); !strings.HasPrefix(got, "True") {
-		t.Errorf("when all is calm, Ready is %s", got)
 	}
 }

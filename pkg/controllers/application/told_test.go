@@ -4,14 +4,12 @@
 package application_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -114,42 +112,6 @@ func TestReadyOfWhatOthersScale(t *testing.T) {
 				t.Errorf("Ready is %s, want %s", got, tc.condition)
 			}
 		})
-	}
-}
-
-// While one object is refused, what has left the spec stays: until the list of what there may be is
-// full.
-func TestEditsThatFollowOneAnotherWhileAnObjectIsRefused(t *testing.T) {
-	const most = 200
-	edition := func(n int) (list []berthv1alpha1.Manifest) {
-		for i := range 99 {
-			list = append(list, manifests(strings.Replace(configMap, "settings", fmt.Sprintf("settings-%d-%d", n, i), 1))...)
-		}
-		return append(list, manifests(deployment)...)
-	}
-	w := newWorld(t, cluster("berlin", 0.5), newApplication(deployment))
-	w.refuse = func(kind, _ string) error {
-		if kind == "Deployment" {
-			return apierrors.NewBadRequest("no")
-		}
-		return nil
-	}
-	for n := range 4 {
-		w.edit(func(spec *berthv1alpha1.ApplicationSpec) { spec.Manifests = edition(n) })
-		w.passes()
-		if got := len(w.app().Status.Objects); got > most {
-			t.Fatalf("after %d edits %d objects are in the status, which may have %d", n+1, got, most)
-		}
-	}
-	w.refuse = nil
-	w.after(30 * time.Second)
-	if got := len(w.app().Status.Objects); got != 100 {
-		t.Errorf("in the end %d objects are in the status, want 100", got)
-	}
-	var left corev1.ConfigMapList
-	w.must(w.client.List(t.Context(), &left))
-	if len(left.Items) != 99 {
-		t.Errorf("in the end there are %d ConfigMaps, want 99", len(left.Items))
 	}
 }
 
