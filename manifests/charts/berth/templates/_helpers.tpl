@@ -133,6 +133,13 @@ spec:
 - name: GOGC
   value: "200"
 {{- end }}
+{{- if not (hasKey $named "GOMEMLIMIT") }}
+# Near the limit of the container's memory it collects garbage more often, so that it is not killed for what is none.
+- name: GOMEMLIMIT
+  valueFrom:
+    resourceFieldRef:
+      resource: limits.memory
+{{- end }}
 {{- with . }}
 {{ toYaml . }}
 {{- end }}
