@@ -47,9 +47,6 @@ func TestAnHour(t *testing.T) { live(t, "1h:6:4") }
 // live lets all programs of Berth live with Applications, for as long as the text says.
 func live(t *testing.T, text string) {
 	t.Helper()
-	if _, err := weekOf(text); err != nil {
-		t.Fatal(err)
-	}
 	r, err := lasting.run(t.Context(), 1, nil, "-week="+text)
 	if err != nil {
 		t.Fatal(err)
